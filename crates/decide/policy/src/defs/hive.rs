@@ -1,0 +1,110 @@
+//! The definition of gate two: databases, tables and columns, with masks and row filters.
+
+use super::{HIVE, level, options, owned};
+use crate::model::{AccessTypeDef, ConditionDef, MaskTypeDef, ResourceDef, ServiceDef};
+
+/// Name, label, category, implied grants.
+const ACCESS_TYPES: &[(&str, &str, Option<&str>, &[&str])] = &[
+    ("select", "Select", Some("READ"), &[]),
+    ("update", "Update", Some("UPDATE"), &[]),
+    ("create", "Create", Some("CREATE"), &[]),
+    ("drop", "Drop", Some("DELETE"), &[]),
+    ("alter", "Alter", Some("CREATE"), &[]),
+    ("index", "Index", Some("MANAGE"), &[]),
+    ("lock", "Lock", Some("MANAGE"), &[]),
+    ("all", "All", None, ALL),
+    ("read", "Read", Some("READ"), &[]),
+    ("write", "Write", Some("UPDATE"), &[]),
+    ("repladmin", "Replication admin", Some("MANAGE"), &[]),
+    ("serviceadmin", "Service admin", Some("MANAGE"), &[]),
+    ("tempudfadmin", "Temporary function admin", Some("MANAGE"), &[]),
+    ("refresh", "Refresh", Some("MANAGE"), &[]),
+];
+
+const ALL: &[&str] = &[
+    "select",
+    "update",
+    "create",
+    "drop",
+    "alter",
+    "index",
+    "lock",
+    "read",
+    "write",
+    "repladmin",
+    "serviceadmin",
+    "refresh",
+];
+
+/// Name, label, what it does, transformer.
+const MASK_TYPES: &[(&str, &str, &str, Option<&str>)] = &[
+    ("MASK", "Redact", "Letters become x or X, digits become n", Some("mask({col})")),
+    (
+        "MASK_SHOW_LAST_4",
+        "Show the last four",
+        "Only the last four characters stay",
+        Some("mask_show_last_n({col}, 4, 'x', 'x', 'x', -1, '1')"),
+    ),
+    (
+        "MASK_SHOW_FIRST_4",
+        "Show the first four",
+        "Only the first four characters stay",
+        Some("mask_show_first_n({col}, 4, 'x', 'x', 'x', -1, '1')"),
+    ),
+    ("MASK_HASH", "Hash", "A keyed hash of the value", Some("mask_hash({col})")),
+    ("MASK_NULL", "Nothing", "NULL in place of the value", None),
+    ("MASK_NONE", "Unmasked", "The value itself: an exemption", None),
+    (
+        "MASK_DATE_SHOW_YEAR",
+        "Show the year",
+        "Day and month become the first of January",
+        Some("mask({col}, 'x', 'x', 'x', -1, '1', 1, 0, -1)"),
+    ),
+    ("CUSTOM", "Custom", "An expression of the policy's own", None),
+];
+
+/// The definition of gate two.
+///
+/// Masks and row filters name databases, tables and columns exactly: a `*` in them is an ordinary character.
+pub fn hive() -> ServiceDef {
+    let column = ResourceDef { is_valid_leaf: None, ..level("column", 30, Some("table")) };
+    let udf = ResourceDef { is_valid_leaf: None, ..level("udf", 20, Some("database")) };
+    let exact = |name: &str| ResourceDef {
+        name: name.to_owned(),
+        matcher_options: options(&[("wildCard", "false")]),
+        ..ResourceDef::default()
+    };
+    ServiceDef {
+        id: 3,
+        name: HIVE.to_owned(),
+        resources: vec![level("database", 10, None), level("table", 20, Some("database")), udf, column],
+        access_types: ACCESS_TYPES
+            .iter()
+            .map(|(name, label, category, implied)| AccessTypeDef {
+                name: (*name).to_owned(),
+                label: (*label).to_owned(),
+                implied_grants: owned(implied),
+                category: category.map(str::to_owned),
+            })
+            .collect(),
+        conditions: vec![ConditionDef {
+            name: "ip-range".to_owned(),
+            evaluator: "org.apache.ranger.plugin.conditionevaluator.RangerIpMatcher".to_owned(),
+            ..ConditionDef::default()
+        }],
+        mask_types: MASK_TYPES
+            .iter()
+            .map(|(name, label, description, transformer)| MaskTypeDef {
+                name: (*name).to_owned(),
+                label: (*label).to_owned(),
+                description: (*description).to_owned(),
+                transformer: transformer.map(str::to_owned),
+            })
+            .collect(),
+        mask_access_types: owned(&["select"]),
+        mask_resources: vec![exact("database"), exact("table"), exact("column")],
+        filter_access_types: owned(&["select"]),
+        filter_resources: vec![exact("database"), exact("table")],
+        ..ServiceDef::default()
+    }
+}

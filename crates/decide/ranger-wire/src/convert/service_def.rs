@@ -1,0 +1,240 @@
+//! Service definitions and services to and from the model.
+
+use policy::model;
+
+use super::{id, required, some_text};
+use crate::fault::{Faults, Path};
+use crate::{
+    AccessTypeDef, ConditionDef, FilterDef, MaskDef, MaskTypeDef, ResourceDef, Service, ServiceDef, WireError,
+};
+
+impl ServiceDef {
+    /// The definition in the model's terms.
+    ///
+    /// Resources of mask and filter definitions stay what they are, differences from the base: the snapshot completes
+    /// them.
+    pub fn to_model(&self) -> Result<model::ServiceDef, WireError> {
+        let mut faults = Faults::default();
+        let read = service_def(self, &Path::Root, &mut faults);
+        faults.unless_any(read)
+    }
+
+    /// The definition in Ranger's terms; members that the model does not hold (texts for forms) are left out.
+    pub fn from_model(from: &model::ServiceDef) -> Self {
+        let has_masks = !(from.mask_types.is_empty()
+            && from.mask_access_types.is_empty()
+            && from.mask_resources.is_empty());
+        let has_filters = !(from.filter_access_types.is_empty() && from.filter_resources.is_empty());
+        Self {
+            id: Some(from.id),
+            name: some_text(&from.name),
+            options: from.options.clone(),
+            resources: from.resources.iter().map(from_resource).collect(),
+            access_types: from.access_types.iter().map(from_access_type).collect(),
+            policy_conditions: from.conditions.iter().map(from_condition).collect(),
+            data_mask_def: has_masks.then(|| MaskDef {
+                mask_types: from.mask_types.iter().map(from_mask_type).collect(),
+                access_types: from_access_names(&from.mask_access_types),
+                resources: from.mask_resources.iter().map(from_difference).collect(),
+            }),
+            row_filter_def: has_filters.then(|| FilterDef {
+                access_types: from_access_names(&from.filter_access_types),
+                resources: from.filter_resources.iter().map(from_difference).collect(),
+            }),
+            ..Self::default()
+        }
+    }
+}
+
+fn service_def(from: &ServiceDef, at: &Path<'_>, faults: &mut Faults) -> model::ServiceDef {
+    let resources_at = Path::Member(at, "resources");
+    let access_types_at = Path::Member(at, "accessTypes");
+    let masks_at = Path::Member(at, "dataMaskDef");
+    let filters_at = Path::Member(at, "rowFilterDef");
+    let masks = from.data_mask_def.clone().unwrap_or_default();
+    let filters = from.row_filter_def.clone().unwrap_or_default();
+    model::ServiceDef {
+        id: id(from.id, at, faults),
+        name: required(&from.name, "name", at, faults),
+        options: from.options.clone(),
+        resources: from
+            .resources
+            .iter()
+            .enumerate()
+            .map(|(idx, def)| resource(def, &Path::Element(&resources_at, idx), faults))
+            .collect(),
+        access_types: from
+            .access_types
+            .iter()
+            .enumerate()
+            .map(|(idx, def)| access_type(def, &Path::Element(&access_types_at, idx), faults))
+            .collect(),
+        conditions: conditions(&from.policy_conditions, at, faults),
+        mask_types: mask_types(&masks.mask_types, &masks_at, faults),
+        mask_access_types: access_names(&masks.access_types, &masks_at, faults),
+        mask_resources: differences(&masks.resources, &masks_at, faults),
+        filter_access_types: access_names(&filters.access_types, &filters_at, faults),
+        filter_resources: differences(&filters.resources, &filters_at, faults),
+    }
+}
+
+fn resource(from: &ResourceDef, at: &Path<'_>, faults: &mut Faults) -> model::ResourceDef {
+    model::ResourceDef {
+        name: required(&from.name, "name", at, faults),
+        level: from.level.unwrap_or(1),
+        parent: from.parent.clone(),
+        is_mandatory: from.mandatory.unwrap_or(false),
+        is_recursive_supported: from.recursive_supported.unwrap_or(false),
+        is_excludes_supported: from.excludes_supported.unwrap_or(false),
+        matcher: from.matcher.clone().unwrap_or_default(),
+        matcher_options: from.matcher_options.clone(),
+        is_valid_leaf: from.is_valid_leaf,
+        access_type_restrictions: from.access_type_restrictions.clone(),
+    }
+}
+
+/// What a mask or filter definition says otherwise about a resource; level 0 and false say nothing.
+fn differences(from: &[ResourceDef], at: &Path<'_>, faults: &mut Faults) -> Vec<model::ResourceDef> {
+    let at = Path::Member(at, "resources");
+    from.iter()
+        .enumerate()
+        .map(|(idx, def)| {
+            let whole = resource(def, &Path::Element(&at, idx), faults);
+            model::ResourceDef { level: def.level.unwrap_or(0), ..whole }
+        })
+        .collect()
+}
+
+fn access_names(from: &[AccessTypeDef], at: &Path<'_>, faults: &mut Faults) -> Vec<String> {
+    let at = Path::Member(at, "accessTypes");
+    from.iter()
+        .enumerate()
+        .map(|(idx, def)| required(&def.name, "name", &Path::Element(&at, idx), faults))
+        .collect()
+}
+
+fn access_type(from: &AccessTypeDef, at: &Path<'_>, faults: &mut Faults) -> model::AccessTypeDef {
+    model::AccessTypeDef {
+        name: required(&from.name, "name", at, faults),
+        label: from.label.clone().unwrap_or_default(),
+        implied_grants: from.implied_grants.clone(),
+        category: from.category.clone(),
+    }
+}
+
+fn mask_types(from: &[MaskTypeDef], at: &Path<'_>, faults: &mut Faults) -> Vec<model::MaskTypeDef> {
+    let at = Path::Member(at, "maskTypes");
+    from.iter()
+        .enumerate()
+        .map(|(idx, from)| model::MaskTypeDef {
+            name: required(&from.name, "name", &Path::Element(&at, idx), faults),
+            label: from.label.clone().unwrap_or_default(),
+            description: from.description.clone().unwrap_or_default(),
+            transformer: from.transformer.clone(),
+        })
+        .collect()
+}
+
+fn conditions(from: &[ConditionDef], at: &Path<'_>, faults: &mut Faults) -> Vec<model::ConditionDef> {
+    let at = Path::Member(at, "policyConditions");
+    from.iter()
+        .enumerate()
+        .map(|(idx, from)| model::ConditionDef {
+            name: required(&from.name, "name", &Path::Element(&at, idx), faults),
+            evaluator: from.evaluator.clone().unwrap_or_default(),
+            evaluator_options: from.evaluator_options.clone(),
+        })
+        .collect()
+}
+
+/// `itemId` is left out: the model keeps no numbers for these, and Ranger gives them by position.
+fn from_resource(from: &model::ResourceDef) -> ResourceDef {
+    ResourceDef {
+        name: some_text(&from.name),
+        level: Some(from.level),
+        parent: from.parent.clone(),
+        mandatory: Some(from.is_mandatory),
+        recursive_supported: Some(from.is_recursive_supported),
+        excludes_supported: Some(from.is_excludes_supported),
+        matcher: some_text(&from.matcher),
+        matcher_options: from.matcher_options.clone(),
+        is_valid_leaf: from.is_valid_leaf,
+        access_type_restrictions: from.access_type_restrictions.clone(),
+        ..ResourceDef::default()
+    }
+}
+
+/// A `false` or a level 0 must not be written: Ranger would take it for a difference.
+fn from_difference(from: &model::ResourceDef) -> ResourceDef {
+    let whole = from_resource(from);
+    ResourceDef {
+        level: whole.level.filter(|level| *level != 0),
+        mandatory: whole.mandatory.filter(|flag| *flag),
+        recursive_supported: whole.recursive_supported.filter(|flag| *flag),
+        excludes_supported: whole.excludes_supported.filter(|flag| *flag),
+        ..whole
+    }
+}
+
+fn from_access_type(from: &model::AccessTypeDef) -> AccessTypeDef {
+    AccessTypeDef {
+        name: some_text(&from.name),
+        label: some_text(&from.label),
+        implied_grants: from.implied_grants.clone(),
+        category: from.category.clone(),
+        ..AccessTypeDef::default()
+    }
+}
+
+fn from_access_names(names: &[String]) -> Vec<AccessTypeDef> {
+    names.iter().map(|name| AccessTypeDef { name: some_text(name), ..AccessTypeDef::default() }).collect()
+}
+
+fn from_mask_type(from: &model::MaskTypeDef) -> MaskTypeDef {
+    MaskTypeDef {
+        name: some_text(&from.name),
+        label: some_text(&from.label),
+        description: some_text(&from.description),
+        transformer: from.transformer.clone(),
+        ..MaskTypeDef::default()
+    }
+}
+
+fn from_condition(from: &model::ConditionDef) -> ConditionDef {
+    ConditionDef {
+        name: some_text(&from.name),
+        evaluator: some_text(&from.evaluator),
+        evaluator_options: from.evaluator_options.clone(),
+        ..ConditionDef::default()
+    }
+}
+
+impl Service {
+    /// The service in the model's terms.
+    pub fn to_model(&self) -> Result<model::Service, WireError> {
+        let mut faults = Faults::default();
+        let at = Path::Root;
+        let read = model::Service {
+            id: id(self.id, &at, &mut faults),
+            name: required(&self.name, "name", &at, &mut faults),
+            service_def: required(&self.kind, "type", &at, &mut faults),
+            tag_service: self.tag_service.clone(),
+            is_enabled: self.is_enabled.unwrap_or(true),
+            configs: self.configs.clone(),
+        };
+        faults.unless_any(read)
+    }
+
+    /// The service in Ranger's terms; versions and times are the caller's to fill in.
+    pub fn from_model(from: &model::Service) -> Self {
+        Self {
+            id: Some(from.id),
+            is_enabled: Some(from.is_enabled),
+            kind: some_text(&from.service_def),
+            name: some_text(&from.name),
+            tag_service: from.tag_service.clone(),
+            configs: from.configs.clone(),
+            ..Self::default()
+        }
+    }
+}

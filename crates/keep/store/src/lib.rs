@@ -1,0 +1,12 @@
+//! Keeps policies, roles and users by version and hands out snapshots: the port, and a backend in memory.
+
+#[cfg(any(test, feature = "test"))]
+pub mod contract;
+
+mod error;
+mod memory;
+mod port;
+
+pub use error::StoreError;
+pub use memory::MemoryStore;
+pub use port::{HistoryEntry, PolicyStore};

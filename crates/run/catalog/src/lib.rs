@@ -1,0 +1,22 @@
+//! Finds Iceberg tables and shows them to DataFusion; knows no policy.
+
+mod catalog;
+mod codec;
+mod error;
+mod evolve;
+mod ledger;
+mod name;
+mod scan;
+mod schema;
+mod table;
+mod view;
+mod warehouse;
+mod write;
+
+pub use catalog::{Catalog, CatalogConfig};
+pub use codec::IcebergCodec;
+pub use error::CatalogError;
+pub use scan::{FIELD_ID_KEY, IcebergSource, IcebergTableProvider};
+pub use table::TableHandle;
+pub use view::{NewView, OnExisting, View, ViewSecurity};
+pub use write::PendingTable;

@@ -1,0 +1,38 @@
+//! Writing rows: files first, then one commit that shows them.
+
+mod commit;
+mod conform;
+mod files;
+mod pending;
+
+use datafusion::execution::SendableRecordBatchStream;
+
+use crate::catalog::Inner;
+use crate::error::Result;
+use crate::table::TableHandle;
+
+pub use pending::PendingTable;
+
+/// Appends to a table that is there; rows keep the schema that the handle has.
+pub(crate) async fn append(
+    catalog: &Inner,
+    handle: &TableHandle,
+    rows: SendableRecordBatchStream,
+) -> Result<u64> {
+    let mut written = files::write(&handle.table, rows, &handle.shown()).await?;
+    if written.rows == 0 {
+        return Ok(0);
+    }
+    let target = commit::Target::existing(catalog, handle);
+    match commit::append(&target, &handle.table, &written.files).await {
+        Ok(table) => {
+            written.unfinished.keep();
+            catalog.handle(table)?;
+            Ok(written.rows)
+        }
+        Err(error) => {
+            written.unfinished.discard().await;
+            Err(error)
+        }
+    }
+}

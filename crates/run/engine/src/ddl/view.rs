@@ -1,0 +1,99 @@
+//! CREATE VIEW: a text that is planned for its reader at each use (SECURITY INVOKER).
+
+use catalog::{NewView, OnExisting, ViewSecurity};
+use policy::operation::Operation;
+use query_api::{Outcome, QueryError};
+use sqlparser::ast;
+use stdx::ErrorKind;
+
+use super::{done, exists, require_namespace};
+use crate::error::{from_catalog, unsupported};
+use crate::names::{fold_ident, parts_of};
+use crate::resolve::{self, Found, Resolved, find};
+use crate::running::{Running, view_object};
+use crate::session::invalid;
+use crate::statement::Call;
+
+pub(crate) async fn create_view(
+    running: &Running,
+    create: ast::CreateView,
+    call: &Call<'_>,
+) -> Result<Outcome, QueryError> {
+    refuse_unknown_clauses(&create)?;
+    let name = running.path.relation(&parts_of(&create.name)?)?;
+    if name.is_virtual() {
+        return Err(invalid("views cannot be made in this schema"));
+    }
+    require_namespace(running, &name, Operation::CreateView, "create a view").await?;
+    match find(running, &name).await? {
+        Found::Nothing => {}
+        Found::View(_) if create.if_not_exists => {
+            return Ok(done("CREATE VIEW", vec![format!("relation \"{}\" already exists, skipping", name.name)]));
+        }
+        Found::View(view) if create.or_replace => {
+            running.require(Operation::ReplaceView, &view_object(&name), Some(&view.owner), &format!("replace view {name}"))?;
+        }
+        _ => return Err(exists(&name)),
+    }
+    // Planned once, for its maker: a view over what she may not see, or with a fault in it, is not made.
+    let columns: Vec<String> = create.columns.iter().map(|column| fold_ident(&column.name)).collect();
+    let mut statement = ast::Statement::Query(create.query.clone());
+    let sql = statement.to_string();
+    let mut resolved = Resolved::default();
+    let plan = resolve::plan(running, &running.state(), &mut statement, &mut resolved).await?;
+    if !columns.is_empty() && columns.len() != plan.schema().fields().len() {
+        return Err(invalid(format!(
+            "the view lists {} columns, and its query gives {}",
+            columns.len(),
+            plan.schema().fields().len()
+        )));
+    }
+    if !resolved.files.is_empty() {
+        return Err(unsupported("a view over files"));
+    }
+    if !plan.get_parameter_names().map_err(|error| crate::error::from_datafusion(&error))?.is_empty() {
+        return Err(QueryError::new(ErrorKind::Invalid, "a view cannot have parameters"));
+    }
+    let view = NewView {
+        sql,
+        default_catalog: running.path.catalog.clone(),
+        default_namespace: running.path.namespace.clone(),
+        columns,
+        security: ViewSecurity::Invoker,
+        owner: running.who.user.clone(),
+    };
+    let on_existing = if create.or_replace { OnExisting::Replace } else { OnExisting::Fail };
+    let catalog = running.catalog(&name.catalog)?;
+    catalog
+        .create_view(&name.namespace, &name.name, view, on_existing)
+        .await
+        .map_err(|error| from_catalog(&error))?;
+    running.audit_change("create", &name.to_string(), "view", call.text, None);
+    Ok(done("CREATE VIEW", Vec::new()))
+}
+
+fn refuse_unknown_clauses(create: &ast::CreateView) -> Result<(), QueryError> {
+    let is_plain = !create.or_alter
+        && !create.materialized
+        && !create.secure
+        && matches!(create.options, ast::CreateTableOptions::None)
+        && create.cluster_by.is_empty()
+        && create.comment.is_none()
+        && !create.with_no_schema_binding
+        && !create.temporary
+        && !create.copy_grants
+        && create.to.is_none()
+        && create.columns.iter().all(|column| column.data_type.is_none() && column.options.is_none());
+    if !is_plain {
+        return Err(unsupported("a clause of this CREATE VIEW"));
+    }
+    match &create.params {
+        None => Ok(()),
+        Some(ast::CreateViewParams {
+            algorithm: None,
+            definer: None,
+            security: None | Some(ast::CreateViewSecurity::Invoker),
+        }) => Ok(()),
+        Some(_) => Err(unsupported("SECURITY DEFINER")),
+    }
+}

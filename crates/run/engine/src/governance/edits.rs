@@ -1,0 +1,137 @@
+//! From a parsed statement to an edit: names resolved, passwords made into verifiers, expressions checked.
+
+use dialect::ast::{self, AlterPolicyAction, Governance, GrantObject, Grantee as Written, PrivilegeText};
+use policy::edit::{
+    Discovery, DenyEdit, Edit, GrantEdit, GrantOption, Grantee, PolicyAction, PrivilegeSpec, RevokeEdit, RevokeWhat,
+    Scope, Validity,
+};
+use policy::model::Priority;
+use policy::privilege::WriteSet;
+use query_api::QueryError;
+use stdx::{ErrorKind, Secret};
+
+use super::objects::{grantee_of, scope_of};
+use super::policies;
+use crate::error::unsupported;
+use crate::names::parts_of_name;
+use crate::running::Running;
+
+pub(crate) async fn edit_of(running: &Running, statement: Governance) -> Result<Edit, QueryError> {
+    Ok(match statement {
+        Governance::CreateUser { name, if_not_exists, password } => {
+            let credential = password.map(|password| verifier(running, &password)).transpose()?;
+            Edit::CreateUser { name: name.value, credential, if_not_exists }
+        }
+        Governance::AlterUserPassword { name, password } => {
+            Edit::AlterUser { name: name.value, credential: verifier(running, &password)? }
+        }
+        Governance::DropUser { name, if_exists } => Edit::DropUser { name: name.value, if_exists },
+        Governance::CreateRole { name, if_not_exists, is_external } => {
+            Edit::CreateRole { name: name.value, is_external, if_not_exists }
+        }
+        Governance::DropRole { name, if_exists } => Edit::DropRole { name: name.value, if_exists },
+        Governance::GrantRole { roles, to, with_admin_option } => {
+            Edit::GrantRole { roles: values(roles), to: grantees(&to), with_admin_option }
+        }
+        Governance::RevokeRole { roles, from, admin_option_only } => {
+            Edit::RevokeRole { roles: values(roles), from: grantees(&from), admin_option_only }
+        }
+        Governance::CreateGroup { name, if_not_exists } => Edit::CreateGroup { name: name.value, if_not_exists },
+        Governance::DropGroup { name, if_exists } => Edit::DropGroup { name: name.value, if_exists },
+        Governance::AlterGroup { name, add, users } => {
+            let (add, drop) = if add { (values(users), Vec::new()) } else { (Vec::new(), values(users)) };
+            Edit::AlterGroup { name: name.value, add, drop }
+        }
+        Governance::Grant(grant) => Edit::Grant(grant_of(running, grant).await?),
+        Governance::Revoke(revoke) => Edit::Revoke(RevokeEdit {
+            what: if revoke.grant_option_only { RevokeWhat::GrantOption } else { RevokeWhat::Privilege },
+            privileges: privileges(&revoke.privileges)?,
+            scopes: scopes(running, &revoke.objects).await?,
+            grantees: grantees(&revoke.grantees),
+        }),
+        Governance::Deny(deny) => Edit::Deny(DenyEdit {
+            privileges: privileges(&deny.privileges)?,
+            scopes: scopes(running, &deny.objects).await?,
+            grantees: grantees(&deny.grantees),
+        }),
+        Governance::CreatePolicy(create) => Edit::CreatePolicy(policies::create(running, create).await?),
+        Governance::DropPolicy { name, if_exists } => Edit::DropPolicy { name: name.value, if_exists },
+        Governance::AlterPolicy { name, action } => {
+            let action = action_of(running, &name.value, action).await?;
+            Edit::AlterPolicy { name: name.value, action }
+        }
+        _ => return Err(crate::error::internal()),
+    })
+}
+
+fn verifier(running: &Running, password: &Secret) -> Result<Secret, QueryError> {
+    (running.engine.make_verifier)(password).map_err(|why| QueryError::new(ErrorKind::Invalid, why))
+}
+
+fn values(idents: Vec<ast::Ident>) -> Vec<String> {
+    idents.into_iter().map(|ident| ident.value).collect()
+}
+
+fn grantees(written: &[Written]) -> Vec<Grantee> {
+    written.iter().map(grantee_of).collect()
+}
+
+fn privileges(written: &[PrivilegeText]) -> Result<Vec<PrivilegeSpec>, QueryError> {
+    written
+        .iter()
+        .map(|privilege| {
+            if privilege.columns.is_empty() {
+                Ok(PrivilegeSpec::new(privilege.name.clone()))
+            } else {
+                Err(unsupported("a column list in GRANT, REVOKE or DENY").with_position(privilege.span.start))
+            }
+        })
+        .collect()
+}
+
+async fn scopes(running: &Running, objects: &[GrantObject]) -> Result<Vec<Scope>, QueryError> {
+    let mut scopes = Vec::with_capacity(objects.len());
+    for object in objects {
+        scopes.push(scope_of(running, object).await?.scope);
+    }
+    Ok(scopes)
+}
+
+async fn grant_of(running: &Running, grant: ast::Grant) -> Result<GrantEdit, QueryError> {
+    Ok(GrantEdit {
+        privileges: privileges(&grant.privileges)?,
+        scopes: scopes(running, &grant.objects).await?,
+        grantees: grantees(&grant.grantees),
+        grant_option: if grant.with_grant_option { GrantOption::With } else { GrantOption::Without },
+        discovery: if grant.without_discovery { Discovery::Without } else { Discovery::With },
+        validity: validity(grant.validity.as_ref())?,
+        writes: if running.engine.settings.write_implies_read { WriteSet::WithRead } else { WriteSet::WithoutRead },
+    })
+}
+
+pub(crate) fn validity(written: Option<&ast::Validity>) -> Result<Option<Validity>, QueryError> {
+    written
+        .map(|validity| Validity::parse(validity.from.as_deref(), validity.until.as_deref()))
+        .transpose()
+        .map_err(|error| QueryError::new(ErrorKind::Invalid, error.to_string()))
+}
+
+async fn action_of(running: &Running, policy: &str, action: AlterPolicyAction) -> Result<PolicyAction, QueryError> {
+    Ok(match action {
+        AlterPolicyAction::Enable => PolicyAction::Enable,
+        AlterPolicyAction::Disable => PolicyAction::Disable,
+        AlterPolicyAction::RenameTo(name) => PolicyAction::RenameTo(name.value),
+        AlterPolicyAction::SetComment(text) => PolicyAction::SetComment(text),
+        AlterPolicyAction::SetPriority { is_override } => {
+            PolicyAction::SetPriority(if is_override { Priority::Override } else { Priority::Normal })
+        }
+        AlterPolicyAction::SetUsing(expr) => {
+            PolicyAction::SetUsing(policies::recheck(running, policy, &expr).await?)
+        }
+        AlterPolicyAction::ForgetName(name) => {
+            let parts = parts_of_name(&name);
+            PolicyAction::ForgetName { table: parts.last().cloned().unwrap_or_default() }
+        }
+        AlterPolicyAction::Rebind => policies::rebind(running, policy).await?,
+    })
+}

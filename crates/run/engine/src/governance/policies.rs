@@ -1,0 +1,206 @@
+//! CREATE POLICY: its table, columns, grantees and expression are checked when it is written.
+
+use catalog::TableHandle;
+use dialect::ast::{self, ExprText, PolicyBody as WrittenBody, PolicyTarget as WrittenTarget};
+use policy::edit::{
+    CheckedExpr, ColumnRef, CreateMode, PolicyAction, PolicyBody, PolicyEdit, PolicyTarget, pins,
+};
+use policy::model::{Policy, PolicyKind, Priority};
+use query_api::QueryError;
+use stdx::ErrorKind;
+
+use super::edits::validity;
+use super::objects::grantee_of;
+use crate::ddl::visible;
+use crate::error::{table_not_found, unsupported};
+use crate::names::{RelationName, parts_of_name};
+use crate::policy_expr::Binder;
+use crate::resolve::{Found, find, renamed};
+use crate::running::Running;
+
+pub(crate) async fn create(running: &Running, create: ast::CreatePolicy) -> Result<PolicyEdit, QueryError> {
+    let name = match &create.target {
+        WrittenTarget::Table(name) => running.path.relation(&parts_of_name(name))?,
+        WrittenTarget::View(_) => return Err(unsupported("a policy on a view")),
+        WrittenTarget::Tag(_) => return Err(unsupported("a policy on a tag")),
+    };
+    let table = table(running, &name).await?;
+    let body = match create.body {
+        WrittenBody::RowFilter { using } => PolicyBody::Filter { using: filter(running, &table, &using)? },
+        WrittenBody::ColumnMask { mask_type, mask_type_span, columns, using } => {
+            mask(running, &table, &mask_type, mask_type_span, &columns, using.as_ref())?
+        }
+    };
+    Ok(PolicyEdit {
+        name: create.name.value,
+        mode: match (create.or_replace, create.if_not_exists) {
+            (true, _) => CreateMode::OrReplace,
+            (false, true) => CreateMode::IfNotExists,
+            (false, false) => CreateMode::Create,
+        },
+        target: PolicyTarget::Relation {
+            service: running.snapshot.gate_two_service(&name.catalog).to_owned(),
+            database: name.database(),
+            table: name.name.clone(),
+            uuid: Some(table.uuid.to_string()),
+        },
+        body,
+        grantees: create.grantees.iter().map(grantee_of).collect(),
+        except: create.except.iter().map(grantee_of).collect(),
+        priority: if create.is_override { Priority::Override } else { Priority::Normal },
+        validity: validity(create.validity.as_ref())?,
+        comment: create.comment,
+    })
+}
+
+async fn table(running: &Running, name: &RelationName) -> Result<TableHandle, QueryError> {
+    let found = if running.is_admin() { find(running, name).await? } else { visible(running, name).await? };
+    match found {
+        Found::Table(table) => Ok(table),
+        Found::View(_) => Err(unsupported("a policy on a view")),
+        Found::Nothing => Err(table_not_found(&name.to_string())),
+    }
+}
+
+fn filter(running: &Running, table: &TableHandle, using: &ExprText) -> Result<CheckedExpr, QueryError> {
+    let (state, renamed) = (running.state(), renamed(table));
+    let binder = Binder { state: &state, schema: &table.schema, path: &running.path, renamed: &renamed };
+    let place = |error: QueryError| error.with_position(using.span.start);
+    binder.filter(&using.text, &running.facts()).map_err(place)?;
+    checked(&binder, table, &using.text, None).map_err(place)
+}
+
+fn mask(
+    running: &Running,
+    table: &TableHandle,
+    mask_type: &str,
+    mask_type_span: ast::Span,
+    columns: &[ast::Ident],
+    using: Option<&ExprText>,
+) -> Result<PolicyBody, QueryError> {
+    let kind = enforce::mask::MaskType::parse(mask_type);
+    let mut refs = Vec::with_capacity(columns.len());
+    let mut checked_using = None;
+    for column in columns {
+        let found = column_ref(table, &column.value)
+            .ok_or_else(|| no_column(table, &column.value).with_position(column.span.start))?;
+        let Ok(field) = table.schema.field_with_name(&column.value) else {
+            return Err(no_column(table, &column.value));
+        };
+        if let Some(kind) = kind
+            && !enforce::mask::fits(kind, field.data_type())
+        {
+            return Err(QueryError::new(
+                ErrorKind::TypeMismatch,
+                format!(
+                    "mask type `{mask_type}` gives a text, and column `{}` is {}",
+                    column.value,
+                    crate::types::sql_name(field.data_type())
+                ),
+            )
+            .with_position(mask_type_span.start));
+        }
+        if let Some(using) = using {
+            checked_using = Some(custom(running, table, using, &column.value)?);
+        }
+        refs.push(found);
+    }
+    Ok(PolicyBody::Mask { mask_type: mask_type.to_owned(), columns: refs, using: checked_using })
+}
+
+fn custom(
+    running: &Running,
+    table: &TableHandle,
+    using: &ExprText,
+    column: &str,
+) -> Result<CheckedExpr, QueryError> {
+    let (state, renamed) = (running.state(), renamed(table));
+    let binder = Binder { state: &state, schema: &table.schema, path: &running.path, renamed: &renamed };
+    let place = |error: QueryError| error.with_position(using.span.start);
+    binder.mask(&using.text, column, &running.facts()).map_err(place)?;
+    checked(&binder, table, &using.text, Some(column)).map_err(place)
+}
+
+fn checked(
+    binder: &Binder<'_>,
+    table: &TableHandle,
+    text: &str,
+    column: Option<&str>,
+) -> Result<CheckedExpr, QueryError> {
+    let needs = binder.needs(text, column)?;
+    Ok(CheckedExpr {
+        text: text.to_owned(),
+        columns: needs.columns.iter().filter_map(|name| column_ref(table, name)).collect(),
+        functions: needs.functions.into_iter().collect(),
+        tables: Vec::new(),
+    })
+}
+
+fn column_ref(table: &TableHandle, name: &str) -> Option<ColumnRef> {
+    let position = table.schema.index_of(name).ok()?;
+    Some(ColumnRef { name: name.to_owned(), field_id: table.field_ids.get(position).copied() })
+}
+
+fn no_column(table: &TableHandle, column: &str) -> QueryError {
+    QueryError::new(ErrorKind::ColumnNotFound, format!("no such column `{column}` in table {}", table.name))
+}
+
+/// `ALTER POLICY … SET USING`: the new text is checked against the table of the policy.
+pub(crate) async fn recheck(running: &Running, policy: &str, using: &ExprText) -> Result<CheckedExpr, QueryError> {
+    let (policy, table) = governed_table(running, policy).await?;
+    match policy.kind {
+        PolicyKind::RowFilter => filter(running, &table, using),
+        PolicyKind::Mask => {
+            let pinned = pins(&policy);
+            let mut checked = None;
+            for column in &pinned.columns {
+                checked = Some(custom(running, &table, using, &column.name)?);
+            }
+            checked.ok_or_else(|| QueryError::new(ErrorKind::Invalid, "the policy masks no column that is known"))
+        }
+        PolicyKind::Access | PolicyKind::Audit => {
+            Err(QueryError::new(ErrorKind::Invalid, "the policy has no expression"))
+        }
+    }
+}
+
+/// `ALTER POLICY … REBIND`: pins the policy to the table and columns that stand under its names now.
+pub(crate) async fn rebind(running: &Running, policy: &str) -> Result<PolicyAction, QueryError> {
+    let (_, table) = governed_table(running, policy).await?;
+    let columns = table
+        .schema
+        .fields()
+        .iter()
+        .filter_map(|field| column_ref(&table, field.name()))
+        .collect();
+    Ok(PolicyAction::Rebind { uuid: Some(table.uuid.to_string()), columns })
+}
+
+/// A policy of gate two by name, for those who may see policies, with the table that it names.
+async fn governed_table(running: &Running, name: &str) -> Result<(Policy, TableHandle), QueryError> {
+    let not_found = || QueryError::new(ErrorKind::ObjectNotFound, format!("no such policy `{name}`"));
+    if !running.is_admin() {
+        return Err(not_found());
+    }
+    let state = running.snapshot.state();
+    let policy = state.policies.values().find(|policy| policy.name == name).ok_or_else(not_found)?;
+    let catalog = running
+        .engine
+        .catalog_order
+        .iter()
+        .find(|catalog| running.snapshot.gate_two_service(catalog) == policy.service)
+        .ok_or_else(not_found)?;
+    let value = |level: &str| policy.resources.get(level).and_then(|values| values.values.first()).cloned();
+    let (Some(database), Some(table)) = (value("database"), value("table")) else {
+        return Err(QueryError::new(ErrorKind::Invalid, format!("policy `{name}` names no table")));
+    };
+    let relation = RelationName {
+        catalog: catalog.clone(),
+        namespace: database.split('.').map(str::to_owned).collect(),
+        name: table,
+    };
+    match find(running, &relation).await? {
+        Found::Table(table) => Ok((policy.clone(), table)),
+        _ => Err(table_not_found(&relation.to_string())),
+    }
+}

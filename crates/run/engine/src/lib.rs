@@ -1,0 +1,29 @@
+//! Turns a session and a SQL text into a governed, running query.
+
+mod auditing;
+mod ddl;
+mod dml;
+mod engine;
+mod error;
+mod explain;
+mod files;
+mod governance;
+mod names;
+mod pg;
+mod policy_expr;
+mod prepared;
+mod provider;
+mod query;
+mod resolve;
+mod restricted;
+mod running;
+mod scan;
+mod session;
+mod session_statements;
+mod settings;
+mod show;
+mod statement;
+mod types;
+mod visible;
+
+pub use engine::{Engine, EngineParts, EngineSettings, MakeVerifier, RestrictedColumns};

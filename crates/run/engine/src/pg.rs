@@ -1,0 +1,106 @@
+//! `pg_catalog` and `information_schema`, cut down to what the user may see.
+
+mod functions;
+mod info_schema;
+mod pg_catalog;
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::catalog::{MemTable, Session, TableProvider};
+use datafusion::common::Result as DfResult;
+use datafusion::datasource::provider_as_source;
+use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::{Expr, TableSource, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion_pg_catalog::pg_catalog::PG_CATALOG_TABLES;
+use datafusion_pg_catalog::sql::PostgresCompatibilityParser;
+use query_api::QueryError;
+use sqlparser::ast;
+
+pub(crate) use functions::{register_functions, type_planner};
+pub(crate) use pg_catalog::PgSession;
+
+use crate::error::{from_datafusion, table_not_found};
+use crate::names::{INFORMATION_SCHEMA, RelationName};
+use crate::running::Running;
+
+/// Metadata that was cut down to one user before it became a table.
+pub(crate) struct VirtualTable(MemTable);
+
+impl VirtualTable {
+    pub(crate) fn try_new(schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<Self, QueryError> {
+        MemTable::try_new(schema, vec![batches]).map(Self).map_err(|error| from_datafusion(&error))
+    }
+}
+
+impl fmt::Debug for VirtualTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("VirtualTable")
+    }
+}
+
+#[async_trait]
+impl TableProvider for VirtualTable {
+    fn schema(&self) -> SchemaRef {
+        self.0.schema()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::View
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        self.0.scan(state, projection, filters, limit).await
+    }
+}
+
+/// The source behind a name in one of the two schemas.
+pub(crate) async fn source(
+    running: &Running,
+    state: &SessionState,
+    name: &RelationName,
+) -> Result<Arc<dyn TableSource>, QueryError> {
+    if !running.engine.catalogs.contains_key(&name.catalog) {
+        return Err(table_not_found(&name.to_string()));
+    }
+    let table = if name.namespace.iter().any(|part| part == INFORMATION_SCHEMA) {
+        info_schema::table(running, name).await?
+    } else {
+        pg_catalog::table(running, state, name).await?
+    };
+    match table {
+        Some(table) => Ok(provider_as_source(Arc::new(table))),
+        None => Err(table_not_found(&name.to_string())),
+    }
+}
+
+/// Whether a name of one part means a table of `pg_catalog`.
+pub(crate) fn is_catalog_table(name: &str) -> bool {
+    PG_CATALOG_TABLES.contains(&name)
+}
+
+/// The statement as PostgreSQL's clients mean it, if it asks about the catalog; `None` for any other.
+///
+/// Only such statements are rewritten: the rules know PostgreSQL's operators and casts that DataFusion lacks.
+pub(crate) fn rewritten(text: &str) -> Option<ast::Statement> {
+    let lower = text.to_lowercase();
+    let concerns = ["pg_", "::reg", "information_schema"].iter().any(|word| lower.contains(word));
+    if !concerns {
+        return None;
+    }
+    let mut statements = PostgresCompatibilityParser::new().parse(text).ok()?;
+    match (statements.pop(), statements.is_empty()) {
+        (Some(statement @ ast::Statement::Query(_)), true) => Some(statement),
+        _ => None,
+    }
+}

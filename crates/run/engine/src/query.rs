@@ -1,0 +1,303 @@
+//! A query's way: plan, footprint, fold, govern, verify, optimize, verify, run (L3).
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use datafusion::arrow::datatypes::{DataType, SchemaRef};
+use datafusion::common::{ParamValues, ScalarValue};
+use datafusion::datasource::{DefaultTableSource, provider_as_source};
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::{LogicalPlan, TableSource};
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use enforce::{Clearance, SourceKind};
+use futures::stream::{BoxStream, Stream, StreamExt};
+use query_api::{Description, Outcome, QueryError, Rows};
+use sqlparser::ast;
+use stdx::ErrorKind;
+use tokio_util::sync::CancellationToken;
+
+use crate::error::{from_datafusion, from_enforce};
+use crate::files::FileProvider;
+use crate::pg::VirtualTable;
+use crate::resolve::{self, Resolved};
+use crate::running::Running;
+use crate::scan::GovernedProvider;
+
+/// A governed plan that is ready to be optimized and run.
+pub(crate) struct Governed {
+    pub(crate) plan: LogicalPlan,
+    pub(crate) state: SessionState,
+    pub(crate) resolved: Resolved,
+}
+
+/// Plans and governs a query. The order is the law's, and each step is needed where it stands.
+pub(crate) async fn govern(
+    running: &Running,
+    mut statement: ast::Statement,
+    parameters: &[ArrayRef],
+) -> Result<Governed, QueryError> {
+    let state = running.state();
+    let mut resolved = Resolved::default();
+    let plan = resolve::plan(running, &state, &mut statement, &mut resolved).await?;
+    let plan = with_parameters(plan, parameters)?;
+    // Named before anything is folded away: a relation that an optimizer would drop was still asked for.
+    let footprint = enforce::footprint(&plan).map_err(|error| from_enforce(&error))?;
+    refuse_restricted(running, &plan, &footprint, &resolved)?;
+    let plan = govern_plan(running, plan, &resolved)?;
+    Ok(Governed { plan, state, resolved })
+}
+
+/// Fold, govern, verify: for plans of queries and of writes alike.
+pub(crate) fn govern_plan(running: &Running, plan: LogicalPlan, resolved: &Resolved) -> Result<LogicalPlan, QueryError> {
+    let plan = enforce::fold_plan(plan, &running.facts()).map_err(|error| from_enforce(&error))?;
+    let plan = enforce::govern(
+        plan,
+        running.query,
+        &|relation| resolved.verdicts.get(relation).map(Arc::clone),
+        &leaf,
+    )
+    .map_err(|error| from_enforce(&error))?;
+    verify(running, &plan)?;
+    Ok(plan)
+}
+
+/// The one source that may run.
+fn leaf(clearance: Clearance) -> Arc<dyn TableSource> {
+    match GovernedProvider::from_clearance(clearance) {
+        Ok(provider) => provider_as_source(Arc::new(provider)),
+        // A source without a provider cannot run, which is what a broken clearance deserves.
+        Err(_) => Arc::new(Unrunnable),
+    }
+}
+
+struct Unrunnable;
+
+impl TableSource for Unrunnable {
+    fn schema(&self) -> SchemaRef {
+        Arc::new(datafusion::arrow::datatypes::Schema::empty())
+    }
+}
+
+fn verify(running: &Running, plan: &LogicalPlan) -> Result<(), QueryError> {
+    enforce::verify_logical(plan, running.query, &|source| kind_of(running, source)).map_err(|error| {
+        if let enforce::EnforceError::Uncleared { detail } = &error {
+            tracing::error!(query_id = %running.query_id(), ?detail, "plan refused by the verifier");
+        }
+        from_enforce(&error)
+    })
+}
+
+fn kind_of(running: &Running, source: &dyn TableSource) -> SourceKind {
+    let Some(default) = source.downcast_ref::<DefaultTableSource>() else {
+        return SourceKind::Unknown;
+    };
+    let provider = default.table_provider.as_ref();
+    if let Some(governed) = provider.downcast_ref::<GovernedProvider>() {
+        return SourceKind::Governed(governed.clearance().query());
+    }
+    if let Some(file) = provider.downcast_ref::<FileProvider>() {
+        return if file.query() == running.query { SourceKind::Virtual } else { SourceKind::Unknown };
+    }
+    if provider.downcast_ref::<VirtualTable>().is_some()
+        || provider.downcast_ref::<datafusion::datasource::cte_worktable::CteWorkTable>().is_some()
+        || crate::provider::is_series(provider)
+    {
+        return SourceKind::Virtual;
+    }
+    SourceKind::Unknown
+}
+
+/// `restricted_columns = "error"`: a query that names a restricted column is refused, naming it.
+fn refuse_restricted(
+    running: &Running,
+    plan: &LogicalPlan,
+    footprint: &enforce::Footprint,
+    resolved: &Resolved,
+) -> Result<(), QueryError> {
+    if running.engine.settings.restricted_columns != crate::RestrictedColumns::Error {
+        return Ok(());
+    }
+    crate::restricted::refuse(plan, footprint, resolved)
+}
+
+/// Puts values in the place of `$1`, `$2`, ….
+pub(crate) fn with_parameters(plan: LogicalPlan, parameters: &[ArrayRef]) -> Result<LogicalPlan, QueryError> {
+    let wanted = plan.get_parameter_names().map_err(|error| from_datafusion(&error))?.len();
+    if wanted > parameters.len() {
+        return Err(QueryError::new(
+            ErrorKind::Invalid,
+            format!("the statement has {wanted} parameters, and {} were given", parameters.len()),
+        ));
+    }
+    if wanted == 0 {
+        return Ok(plan);
+    }
+    let values: Vec<ScalarValue> = parameters
+        .iter()
+        .map(|array| ScalarValue::try_from_array(array, 0))
+        .collect::<Result<_, _>>()
+        .map_err(|error| from_datafusion(&error))?;
+    plan.with_param_values(ParamValues::from(values)).map_err(|error| from_datafusion(&error))
+}
+
+/// Optimizes a governed plan, verifies it again, and plans it physically; the physical verifier comes first there.
+pub(crate) async fn physical(running: &Running, governed: &Governed) -> Result<Arc<dyn ExecutionPlan>, QueryError> {
+    let optimized = governed.state.optimize(&governed.plan).map_err(|error| caller_error(running, &error))?;
+    verify(running, &optimized)?;
+    governed
+        .state
+        .query_planner()
+        .create_physical_plan(&optimized, &governed.state)
+        .await
+        .map_err(|error| caller_error(running, &error))
+}
+
+/// Runs a governed plan.
+pub(crate) async fn execute(running: &Running, governed: &Governed) -> Result<SendableRecordBatchStream, QueryError> {
+    let physical = physical(running, governed).await?;
+    execute_stream(physical, governed.state.task_ctx()).map_err(|error| caller_error(running, &error))
+}
+
+/// Tells the caller what she may know; the log keeps the kind under the query's id, never a literal.
+pub(crate) fn caller_error(running: &Running, error: &datafusion::common::DataFusionError) -> QueryError {
+    let told = from_datafusion(error);
+    if told.kind() == ErrorKind::Internal {
+        tracing::error!(query_id = %running.query_id(), error = %redacted(error), "query failed");
+        return QueryError::new(ErrorKind::Internal, format!("internal error (query {})", running.query_id()));
+    }
+    told
+}
+
+/// The error's own words, without what stands in quotes: that may be a value.
+fn redacted(error: &datafusion::common::DataFusionError) -> String {
+    let mut out = String::new();
+    let mut is_quoted = false;
+    for c in error.to_string().chars().take(2_000) {
+        if c == '\'' || c == '"' {
+            is_quoted = !is_quoted;
+            out.push(c);
+        } else if !is_quoted {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// A SELECT from a client: the rows stream, and the audit record is written when they end.
+pub(crate) async fn run(
+    running: &Running,
+    statement: ast::Statement,
+    parameters: &[ArrayRef],
+    text: &str,
+    cancel: CancellationToken,
+) -> Result<Outcome, QueryError> {
+    let governed = govern(running, statement, parameters).await?;
+    let stream = execute(running, &governed).await?;
+    let schema = stream.schema();
+    let record = running.audit_query(&governed.resolved, text);
+    let batches = Streaming { inner: stream, running: running.clone(), record: Some(record), n_rows: 0 };
+    Ok(Outcome::Rows {
+        rows: Rows { schema, batches: cancellable(batches.boxed(), cancel) },
+        tag: "SELECT",
+        notices: Vec::new(),
+    })
+}
+
+/// Ends a stream with an error when its token is cancelled.
+pub(crate) fn cancellable(
+    batches: BoxStream<'static, Result<RecordBatch, QueryError>>,
+    cancel: CancellationToken,
+) -> BoxStream<'static, Result<RecordBatch, QueryError>> {
+    let cancelled = cancel.clone();
+    batches
+        .take_until(async move { cancel.cancelled().await })
+        .chain(futures::stream::once(async move {
+            if cancelled.is_cancelled() {
+                Some(Err(QueryError::new(ErrorKind::Cancelled, "canceling statement due to user request")))
+            } else {
+                None
+            }
+        }).filter_map(std::future::ready))
+        .boxed()
+}
+
+struct Streaming {
+    inner: SendableRecordBatchStream,
+    running: Running,
+    record: Option<crate::auditing::QueryRecord>,
+    n_rows: u64,
+}
+
+impl Stream for Streaming {
+    type Item = Result<RecordBatch, QueryError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let polled = self.inner.poll_next_unpin(cx);
+        match polled {
+            Poll::Ready(Some(Ok(batch))) => {
+                self.n_rows += batch.num_rows() as u64;
+                Poll::Ready(Some(Ok(batch)))
+            }
+            Poll::Ready(Some(Err(error))) => {
+                let told = caller_error(&self.running, &error);
+                self.finish(Some(&told));
+                Poll::Ready(Some(Err(told)))
+            }
+            Poll::Ready(None) => {
+                self.finish(None);
+                Poll::Ready(None)
+            }
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl Streaming {
+    fn finish(&mut self, error: Option<&QueryError>) {
+        if let Some(record) = self.record.take() {
+            record.finish(&self.running, self.n_rows, error);
+        }
+    }
+}
+
+impl Drop for Streaming {
+    fn drop(&mut self) {
+        // Cancelled or left by its client: what was read up to here was still read.
+        self.finish(None);
+    }
+}
+
+/// What a query takes and gives.
+pub(crate) async fn describe(
+    running: &Running,
+    mut statement: ast::Statement,
+    types: &[Option<DataType>],
+) -> Result<Description, QueryError> {
+    let state = running.state();
+    let mut resolved = Resolved::default();
+    let plan = resolve::plan(running, &state, &mut statement, &mut resolved).await?;
+    let parameters = parameter_types(&plan, types)?;
+    let columns: SchemaRef = Arc::new(plan.schema().as_arrow().clone());
+    Ok(Description { parameters, columns: Some(columns) })
+}
+
+/// The types of `$1`, `$2`, …: the client's, else what the plan infers, else text.
+pub(crate) fn parameter_types(plan: &LogicalPlan, given: &[Option<DataType>]) -> Result<Vec<DataType>, QueryError> {
+    let inferred = plan.get_parameter_types().map_err(|error| from_datafusion(&error))?;
+    let n = inferred
+        .keys()
+        .filter_map(|name| name.trim_start_matches('$').parse::<usize>().ok())
+        .max()
+        .unwrap_or(0)
+        .max(given.len());
+    (1..=n)
+        .map(|i| {
+            let given = given.get(i - 1).cloned().flatten();
+            let inferred = inferred.get(&format!("${i}")).cloned().flatten();
+            Ok(given.or(inferred).unwrap_or(DataType::Utf8))
+        })
+        .collect()
+}

@@ -1,0 +1,427 @@
+//! Turns the names of a statement into sealed sources, each with the verdict for this user (L3, L8).
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use catalog::{TableHandle, View};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::TableReference;
+use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, TableSource};
+use datafusion::sql::parser::Statement as DfStatement;
+use datafusion::sql::planner::SqlToRel;
+use datafusion::sql::resolve::resolve_table_references;
+use enforce::{ColumnVerdict, Relation, SealedSource, SealedView, SessionFacts, TableVerdict, governed_schema};
+use futures::future::{BoxFuture, FutureExt};
+use policy::operation::Operation;
+use policy::{ColumnName, ColumnRule, TableRequest, TableRules};
+use query_api::QueryError;
+use sqlparser::ast;
+use stdx::ErrorKind;
+
+use crate::error::{from_catalog, from_datafusion, schema_not_found, table_not_found};
+use crate::files::FileRead;
+use crate::names::{RelationName, SearchPath, write_in_full};
+use crate::policy_expr::{Binder, parser_options};
+use crate::provider::{Names, source_key};
+use crate::running::{Running, table_object, view_object};
+
+/// Views may stand on views this deep.
+pub(crate) const VIEW_DEPTH_MAX: usize = 32;
+
+/// A table of the statement, with what the audit record tells of it.
+#[derive(Clone, Debug)]
+pub(crate) struct TouchedTable {
+    pub(crate) name: RelationName,
+    pub(crate) is_restricting: bool,
+    pub(crate) rules: Option<TableRules>,
+    /// The names of its columns, in the order of the rules.
+    pub(crate) columns: Vec<String>,
+    pub(crate) gate_one: policy::Verdict,
+}
+
+/// Everything that the names of a statement stand for.
+#[derive(Default)]
+pub(crate) struct Resolved {
+    pub(crate) sources: HashMap<String, Arc<dyn TableSource>>,
+    pub(crate) files: HashMap<(String, String), Arc<dyn TableSource>>,
+    pub(crate) verdicts: HashMap<Relation, Arc<TableVerdict>>,
+    pub(crate) touched: Vec<TouchedTable>,
+}
+
+impl Resolved {
+    pub(crate) fn is_restricting(&self) -> bool {
+        self.touched.iter().any(|table| table.is_restricting)
+    }
+}
+
+/// Plans a query: names resolve to sealed sources, views are put in place; nothing can run yet.
+///
+/// Boxed with its type written out: planning may list views, and listing a view plans it.
+pub(crate) fn plan<'a>(
+    running: &'a Running,
+    state: &'a SessionState,
+    statement: &'a mut ast::Statement,
+    resolved: &'a mut Resolved,
+) -> BoxFuture<'a, Result<LogicalPlan, QueryError>> {
+    plan_in(running, state, statement, resolved, &running.path, 0).boxed()
+}
+
+async fn plan_in(
+    running: &Running,
+    state: &SessionState,
+    statement: &mut ast::Statement,
+    resolved: &mut Resolved,
+    path: &SearchPath,
+    depth: usize,
+) -> Result<LogicalPlan, QueryError> {
+    write_in_full(statement, path)?;
+    crate::files::resolve(running, state, statement, &mut resolved.files).await?;
+    let df_statement = DfStatement::Statement(Box::new(statement.clone()));
+    let (references, _) =
+        resolve_table_references(&df_statement, true).map_err(|error| from_datafusion(&error))?;
+    for reference in references {
+        resolve_one(running, state, &reference, resolved, path, depth).await?;
+    }
+    let names = Names {
+        state,
+        sources: &resolved.sources,
+        files: &resolved.files,
+        default_catalog: &path.catalog,
+        default_database: &path.namespace.join("."),
+    };
+    let planner = SqlToRel::new_with_options(&names, parser_options());
+    planner.statement_to_plan(df_statement).map_err(|error| from_datafusion(&error))
+}
+
+/// The relation that a reference of the rewritten text means.
+fn name_of(reference: &TableReference, path: &SearchPath) -> RelationName {
+    let namespace = match reference.schema() {
+        Some(database) => database.split('.').map(str::to_owned).collect(),
+        None => path.namespace.clone(),
+    };
+    RelationName {
+        catalog: reference.catalog().unwrap_or(&path.catalog).to_owned(),
+        namespace,
+        name: reference.table().to_owned(),
+    }
+}
+
+async fn resolve_one(
+    running: &Running,
+    state: &SessionState,
+    reference: &TableReference,
+    resolved: &mut Resolved,
+    path: &SearchPath,
+    depth: usize,
+) -> Result<(), QueryError> {
+    if reference.schema().is_none() && (FileRead::is_function(reference.table()) || is_series(reference.table())) {
+        return Ok(());
+    }
+    let mut name = name_of(reference, path);
+    if reference.schema().is_none() && crate::pg::is_catalog_table(&name.name) {
+        name.namespace = vec![crate::names::PG_CATALOG.to_owned()];
+    }
+    let key = source_key(
+        &name.catalog,
+        &reference.schema().map_or_else(|| path.namespace.join("."), str::to_owned),
+        &name.name,
+    );
+    if resolved.sources.contains_key(&key) {
+        return Ok(());
+    }
+    let source: Arc<dyn TableSource> = if name.is_virtual() {
+        crate::pg::source(running, state, &name).await?
+    } else {
+        relation_source(running, state, &name, resolved, depth).await?
+    };
+    resolved.sources.insert(key, source);
+    Ok(())
+}
+
+fn is_series(name: &str) -> bool {
+    matches!(name, "generate_series" | "range" | "unnest")
+}
+
+async fn relation_source(
+    running: &Running,
+    state: &SessionState,
+    name: &RelationName,
+    resolved: &mut Resolved,
+    depth: usize,
+) -> Result<Arc<dyn TableSource>, QueryError> {
+    match find(running, name).await? {
+        Found::Table(handle) => {
+            let gate_one = running.may(Operation::SelectTable, &table_object(name), handle.owner.as_deref());
+            if !gate_one.is_allowed() {
+                running.audit_denied(Operation::SelectTable, &table_object(name), &gate_one);
+                return Err(table_not_found(&name.to_string()));
+            }
+            let (rules, verdict) = verdict_for(running, state, name, &handle)?;
+            let relation = relation_of(name, &handle.uuid.to_string());
+            let schema = governed_schema(&handle.schema, &verdict);
+            resolved.touched.push(TouchedTable {
+                name: name.clone(),
+                is_restricting: verdict.is_restricting(),
+                rules: Some(rules),
+                columns: handle.schema.fields().iter().map(|field| field.name().clone()).collect(),
+                gate_one,
+            });
+            resolved.verdicts.insert(relation.clone(), Arc::new(verdict));
+            let raw_schema = Arc::clone(&handle.schema);
+            Ok(Arc::new(SealedSource::new(relation, raw_schema, schema, Arc::new(handle))))
+        }
+        Found::View(view) => {
+            let gate_one = running.may(Operation::SelectView, &view_object(name), Some(&view.owner));
+            if !gate_one.is_allowed() {
+                running.audit_denied(Operation::SelectView, &view_object(name), &gate_one);
+                return Err(table_not_found(&name.to_string()));
+            }
+            resolved.touched.push(TouchedTable {
+                name: name.clone(),
+                is_restricting: false,
+                rules: None,
+                columns: Vec::new(),
+                gate_one,
+            });
+            let plan = Box::pin(view_plan(running, state, name, &view, resolved, depth)).await?;
+            Ok(Arc::new(SealedView::new(relation_of(name, &view.uuid.to_string()), plan)))
+        }
+        Found::Nothing => Err(table_not_found(&name.to_string())),
+    }
+}
+
+pub(crate) fn relation_of(name: &RelationName, uuid: &str) -> Relation {
+    Relation {
+        catalog: name.catalog.clone(),
+        namespace: name.namespace.clone(),
+        name: name.name.clone(),
+        uuid: uuid.to_owned(),
+    }
+}
+
+/// What stands under a name.
+pub(crate) enum Found {
+    Table(TableHandle),
+    View(View),
+    Nothing,
+}
+
+/// Looks a relation up, whether the user may see it or not.
+pub(crate) async fn find(running: &Running, name: &RelationName) -> Result<Found, QueryError> {
+    let Some(catalog) = running.engine.catalogs.get(&name.catalog) else {
+        return Ok(Found::Nothing);
+    };
+    if let Some(table) = catalog.load(&name.namespace, &name.name).await.map_err(|error| from_catalog(&error))? {
+        return Ok(Found::Table(table));
+    }
+    match catalog.load_view(&name.namespace, &name.name).await.map_err(|error| from_catalog(&error))? {
+        Some(view) => Ok(Found::View(view)),
+        None => Ok(Found::Nothing),
+    }
+}
+
+/// Plans a view's text where it was written; its tables are the reader's to be allowed (SECURITY INVOKER).
+async fn view_plan(
+    running: &Running,
+    state: &SessionState,
+    name: &RelationName,
+    view: &View,
+    resolved: &mut Resolved,
+    depth: usize,
+) -> Result<LogicalPlan, QueryError> {
+    if depth >= VIEW_DEPTH_MAX {
+        return Err(QueryError::new(ErrorKind::Limit, format!("view '{name}' stands on more than {VIEW_DEPTH_MAX} views")));
+    }
+    let parsed = dialect::parse(&view.sql).map_err(|_| broken_view(name))?;
+    let dialect::ast::Statement::Sql(mut statement) = parsed else {
+        return Err(broken_view(name));
+    };
+    let path = SearchPath {
+        catalogs: running.path.catalogs.clone(),
+        catalog: view.default_catalog.clone(),
+        namespace: view.default_namespace.clone(),
+    };
+    // A view has sources of its own: a name means what it meant where the view was written.
+    let mut inner = Resolved::default();
+    let plan = plan_in(running, state, &mut statement, &mut inner, &path, depth + 1).await;
+    resolved.verdicts.extend(inner.verdicts);
+    resolved.touched.extend(inner.touched);
+    let plan = plan.map_err(|error| match error.kind() {
+        // A base relation that the reader may not see is not named to her (L8).
+        ErrorKind::TableNotFound | ErrorKind::SchemaNotFound | ErrorKind::CatalogNotFound => QueryError::new(
+            ErrorKind::TableNotFound,
+            format!("view '{name}' reads a relation that was not found"),
+        ),
+        _ => error,
+    })?;
+    aliased(plan, &view.columns)
+}
+
+/// Gives a view's columns the names that its definition lists.
+fn aliased(plan: LogicalPlan, columns: &[String]) -> Result<LogicalPlan, QueryError> {
+    if columns.is_empty() {
+        return Ok(plan);
+    }
+    let exprs: Vec<_> = plan
+        .schema()
+        .columns()
+        .into_iter()
+        .zip(columns)
+        .map(|(column, alias)| datafusion::logical_expr::Expr::Column(column).alias(alias.clone()))
+        .collect();
+    LogicalPlanBuilder::from(plan)
+        .project(exprs)
+        .and_then(LogicalPlanBuilder::build)
+        .map_err(|error| from_datafusion(&error))
+}
+
+fn broken_view(name: &RelationName) -> QueryError {
+    QueryError::new(ErrorKind::Internal, format!("the text of view '{name}' does not parse"))
+}
+
+/// The rules of gate two for a table, bound to expressions over its stored columns.
+pub(crate) fn verdict_for(
+    running: &Running,
+    state: &SessionState,
+    name: &RelationName,
+    handle: &TableHandle,
+) -> Result<(TableRules, TableVerdict), QueryError> {
+    let older: Vec<Vec<String>> = handle.field_ids.iter().map(|id| handle.former_names(*id)).collect();
+    let rules = rules_for(running, name, &handle.schema, &older, handle.owner.as_deref());
+    let verdict = bind_rules(running, state, name, handle, &rules)?;
+    Ok((rules, verdict))
+}
+
+/// What gate two says of a relation's columns, before any text is bound.
+///
+/// `older` are the names that each column bore before, so that a rename does not lose its protection (L7).
+pub(crate) fn rules_for(
+    running: &Running,
+    name: &RelationName,
+    schema: &SchemaRef,
+    older: &[Vec<String>],
+    owner: Option<&str>,
+) -> TableRules {
+    let columns: Vec<ColumnName<'_>> = schema
+        .fields()
+        .iter()
+        .enumerate()
+        .map(|(i, field)| ColumnName { name: field.name(), older: older.get(i).map_or(&[], Vec::as_slice) })
+        .collect();
+    let database = name.database();
+    let service = running.snapshot.gate_two_service(&name.catalog).to_owned();
+    running.snapshot.table_rules(&TableRequest {
+        service: &service,
+        database: &database,
+        table: &name.name,
+        columns: &columns,
+        owner,
+        who: &running.who,
+        now: running.now,
+        client_addr: running.context.client_addr,
+        settings: &running.engine.settings.gate_two,
+    })
+}
+
+fn bind_rules(
+    running: &Running,
+    state: &SessionState,
+    name: &RelationName,
+    handle: &TableHandle,
+    rules: &TableRules,
+) -> Result<TableVerdict, QueryError> {
+    let facts = running.facts();
+    let mut filters = Vec::with_capacity(rules.filters.len());
+    for filter in &rules.filters {
+        let bound = match &filter.broken {
+            Some(_) => None,
+            None => bind_filter(running, state, handle, filter, &facts).ok(),
+        };
+        // No row leaves, and the reader is told so; the policy and its text stay unsaid (L6).
+        let Some(bound) = bound else {
+            tracing::warn!(policy_id = filter.policy.0, table = %name, "row filter cannot be evaluated");
+            return Err(QueryError::new(ErrorKind::Unavailable, format!("policy unavailable for table '{name}'"))
+                .with_hint("a row filter on it cannot be evaluated; ask a policy admin"));
+        };
+        filters.push(bound);
+    }
+    let columns = handle
+        .schema
+        .fields()
+        .iter()
+        .zip(&rules.columns)
+        .map(|(field, rule)| match rule {
+            ColumnRule::Raw => ColumnVerdict::Raw,
+            ColumnRule::Restricted(_) => ColumnVerdict::Restricted,
+            ColumnRule::Masked(mask) => {
+                let bound = bind_mask(running, state, handle, field, mask, &facts);
+                if bound.is_none() {
+                    // A mask that cannot be built restricts its column (L6).
+                    tracing::warn!(policy_id = mask.policy.0, table = %name, "mask cannot be built");
+                }
+                bound.map_or(ColumnVerdict::Restricted, ColumnVerdict::Masked)
+            }
+        })
+        .collect();
+    Ok(TableVerdict { filters, columns, snapshot_version: running.snapshot.version().0 })
+}
+
+fn bind_filter(
+    running: &Running,
+    state: &SessionState,
+    handle: &TableHandle,
+    filter: &policy::FilterRule,
+    facts: &SessionFacts,
+) -> Result<datafusion::logical_expr::Expr, QueryError> {
+    let renamed = renamed(handle);
+    let binder = Binder { state, schema: &handle.schema, path: &running.path, renamed: &renamed };
+    binder.filter(&filter.expr, facts)
+}
+
+fn bind_mask(
+    running: &Running,
+    state: &SessionState,
+    handle: &TableHandle,
+    field: &datafusion::arrow::datatypes::Field,
+    mask: &policy::MaskRule,
+    facts: &SessionFacts,
+) -> Option<datafusion::logical_expr::Expr> {
+    let kind = enforce::mask::MaskType::parse(&mask.mask_type)?;
+    let custom = match (&mask.value_expr, kind) {
+        (Some(text), enforce::mask::MaskType::Custom) => {
+            let renamed = renamed(handle);
+            let binder = Binder { state, schema: &handle.schema, path: &running.path, renamed: &renamed };
+            Some(binder.mask(text, field.name(), facts).ok()?)
+        }
+        _ => None,
+    };
+    enforce::mask::mask_expr(kind, field, custom, &running.engine.mask_settings)
+}
+
+/// Names that columns bore when a policy was written, to the names that the same fields bear now (L7).
+pub(crate) fn renamed(handle: &TableHandle) -> BTreeMap<String, String> {
+    let mut renamed = BTreeMap::new();
+    for (field, id) in handle.schema.fields().iter().zip(&handle.field_ids) {
+        for former in handle.former_names(*id) {
+            if handle.schema.index_of(&former).is_err() {
+                renamed.entry(former).or_insert_with(|| field.name().clone());
+            }
+        }
+    }
+    renamed
+}
+
+/// A namespace that exists and that the user may see; anything else is not found.
+pub(crate) async fn visible_namespace(
+    running: &Running,
+    catalog: &str,
+    namespace: &[String],
+) -> Result<(), QueryError> {
+    let full = format!("{catalog}.{}", namespace.join("."));
+    let Some(found) = running.engine.catalogs.get(catalog) else {
+        return Err(schema_not_found(&full));
+    };
+    let exists = found.namespace_exists(namespace).await.map_err(|error| from_catalog(&error))?;
+    if exists && running.sees_namespace(catalog, namespace) { Ok(()) } else { Err(schema_not_found(&full)) }
+}

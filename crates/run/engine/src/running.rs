@@ -1,0 +1,162 @@
+//! One statement being run: its number, its moment, its policy snapshot, and what its user holds.
+
+use std::sync::Arc;
+
+use datafusion::execution::session_state::SessionState;
+use enforce::{QueryId, SessionFacts};
+use policy::operation::{Object, Operation};
+use policy::{Membership, Snapshot, Verdict};
+use query_api::QueryError;
+use stdx::{ErrorKind, Timestamp};
+
+use crate::Engine;
+use crate::names::{RelationName, SearchPath};
+use crate::session::EngineSession;
+
+/// Pinned when a statement starts: nothing in it changes while the statement runs.
+#[derive(Clone)]
+pub(crate) struct Running {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) query: QueryId,
+    pub(crate) now: Timestamp,
+    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) principal: policy::Principal,
+    pub(crate) who: Membership,
+    pub(crate) context: query_api::RequestContext,
+    pub(crate) path: SearchPath,
+    pub(crate) time_zone: Option<String>,
+    pub(crate) pg: Arc<crate::pg::PgSession>,
+}
+
+impl Running {
+    pub(crate) fn start(session: &EngineSession) -> Self {
+        let snapshot = session.engine.store.current();
+        let who = snapshot.membership(&session.principal);
+        let vars = session.vars();
+        let mut context = session.context.clone();
+        context.application = vars.settings.get("application_name").cloned();
+        Self {
+            engine: Arc::clone(&session.engine),
+            query: QueryId(uuid::Uuid::now_v7().as_u128()),
+            now: session.engine.clock.now(),
+            snapshot,
+            principal: session.principal.clone(),
+            who,
+            context,
+            path: vars.path.clone(),
+            time_zone: vars.settings.get("timezone").cloned(),
+            pg: Arc::clone(&session.pg),
+        }
+    }
+
+    /// The same statement as another user would run it, for questions about her.
+    pub(crate) fn as_user(&self, user: &str) -> Self {
+        let principal = policy::Principal::user(user);
+        let who = self.snapshot.membership(&principal);
+        Self { principal, who, ..self.clone() }
+    }
+
+    pub(crate) fn query_id(&self) -> String {
+        uuid::Uuid::from_u128(self.query.0).to_string()
+    }
+
+    pub(crate) fn state(&self) -> SessionState {
+        self.engine.state_for(self.query, self.time_zone.as_deref())
+    }
+
+    pub(crate) fn is_admin(&self) -> bool {
+        self.who.roles.contains(policy::bootstrap::ADMIN_ROLE)
+    }
+
+    /// What session functions fold to.
+    pub(crate) fn facts(&self) -> SessionFacts {
+        let attributes = self
+            .snapshot
+            .state()
+            .users
+            .get(&self.who.user)
+            .map(|user| user.attributes.clone())
+            .unwrap_or_default();
+        SessionFacts {
+            user: self.who.user.clone(),
+            groups: self.who.groups.clone(),
+            roles: self.who.roles.clone(),
+            attributes,
+            catalog: self.path.catalog.clone(),
+            schema: self.path.namespace.join("."),
+        }
+    }
+
+    /// Asks gate one.
+    pub(crate) fn may(&self, operation: Operation, object: &Object, owner: Option<&str>) -> Verdict {
+        self.snapshot.may(operation, object, &self.who, owner, self.now, self.context.client_addr)
+    }
+
+    pub(crate) fn sees_catalog(&self, catalog: &str) -> bool {
+        self.engine.catalogs.contains_key(catalog)
+            && self.snapshot.sees_catalog(catalog, &self.who, self.now, self.context.client_addr)
+    }
+
+    pub(crate) fn sees_namespace(&self, catalog: &str, namespace: &[String]) -> bool {
+        self.snapshot.sees_namespace(catalog, namespace, &self.who, self.now, self.context.client_addr)
+    }
+
+    pub(crate) fn sees_table(&self, name: &RelationName, owner: Option<&str>) -> bool {
+        self.snapshot.sees_table(
+            &name.catalog,
+            &name.namespace,
+            &name.name,
+            &self.who,
+            owner,
+            self.now,
+            self.context.client_addr,
+        )
+    }
+
+    pub(crate) fn sees_view(&self, name: &RelationName, owner: Option<&str>) -> bool {
+        self.snapshot.sees_view(
+            &name.catalog,
+            &name.namespace,
+            &name.name,
+            &self.who,
+            owner,
+            self.now,
+            self.context.client_addr,
+        )
+    }
+
+    /// A catalog that the user may know of.
+    pub(crate) fn catalog(&self, name: &str) -> Result<&Arc<catalog::Catalog>, QueryError> {
+        self.engine.catalogs.get(name).ok_or_else(|| crate::error::catalog_not_found(name))
+    }
+
+    /// Refuses what the verdict does not allow, in words for a user who may see the object.
+    pub(crate) fn require(
+        &self,
+        operation: Operation,
+        object: &Object,
+        owner: Option<&str>,
+        what: &str,
+    ) -> Result<(), QueryError> {
+        let verdict = self.may(operation, object, owner);
+        if verdict.is_allowed() {
+            Ok(())
+        } else {
+            self.audit_denied(operation, object, &verdict);
+            Err(QueryError::new(ErrorKind::Denied, format!("permission denied to {what}")))
+        }
+    }
+}
+
+/// The object of gate one that a relation is.
+pub(crate) fn table_object(name: &RelationName) -> Object {
+    Object::Table { catalog: name.catalog.clone(), namespace: name.namespace.clone(), table: name.name.clone() }
+}
+
+pub(crate) fn view_object(name: &RelationName) -> Object {
+    Object::View { catalog: name.catalog.clone(), namespace: name.namespace.clone(), view: name.name.clone() }
+}
+
+pub(crate) fn namespace_object(catalog: &str, namespace: &[String]) -> Object {
+    Object::Namespace { catalog: catalog.to_owned(), namespace: namespace.to_vec() }
+}

@@ -1,0 +1,11 @@
+//! The governed leaf: the only source that a governed plan may run.
+
+mod barrier;
+mod leaf;
+mod physical_verifier;
+mod veil;
+
+pub(crate) use barrier::BarrierExec;
+pub(crate) use leaf::GovernedProvider;
+pub(crate) use physical_verifier::VerifyGoverned;
+pub(crate) use veil::{PolicyFailed, Veil};

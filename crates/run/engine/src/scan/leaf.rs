@@ -1,0 +1,259 @@
+//! One leaf that no optimizer rule can look into: raw scan, row filter beside harmless predicates, barrier, masks.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::{Column, DFSchema, DataFusionError, Result, ScalarValue, Statistics, internal_err, plan_err};
+use datafusion::logical_expr::utils::conjunction;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::logical_expr::expr_rewriter::unnormalize_col;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::{Column as PhysicalColumn, Literal};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::projection::ProjectionExec;
+use enforce::{Clearance, ColumnVerdict, is_harmless};
+
+use super::{BarrierExec, Veil};
+
+/// A table as one user may read it in one query.
+pub(crate) struct GovernedProvider {
+    clearance: Clearance,
+    raw: Arc<dyn TableProvider>,
+}
+
+impl fmt::Debug for GovernedProvider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GovernedProvider").field("clearance", &self.clearance).finish_non_exhaustive()
+    }
+}
+
+impl GovernedProvider {
+    pub(crate) fn new(clearance: Clearance, raw: Arc<dyn TableProvider>) -> Self {
+        Self { clearance, raw }
+    }
+
+    pub(crate) fn clearance(&self) -> &Clearance {
+        &self.clearance
+    }
+
+    fn is_restricting(&self) -> bool {
+        self.clearance.verdict().is_restricting()
+    }
+
+    /// Whether predicates may be tried on a column's stored values: only if no mask stands over it.
+    fn is_raw(&self, column: &str) -> bool {
+        self.clearance
+            .raw_schema()
+            .index_of(column)
+            .is_ok_and(|i| matches!(self.clearance.verdict().columns.get(i), Some(ColumnVerdict::Raw)))
+    }
+
+    fn is_harmless(&self, predicate: &Expr) -> bool {
+        is_harmless(predicate, self.clearance.raw_schema(), &|column| self.is_raw(column))
+    }
+
+    /// Whether a row filter is made of comparisons that cannot fail, so that pruning may look into it.
+    fn is_plain(&self, filter: &Expr) -> bool {
+        is_harmless(filter, self.clearance.raw_schema(), &|_| true)
+    }
+
+    /// The output columns by position in the raw schema, each with how it is read.
+    fn outputs<'a>(&'a self, projection: Option<&[usize]>) -> Result<Vec<Output<'a>>> {
+        let schema = self.clearance.raw_schema();
+        let all: Vec<usize>;
+        let wanted = match projection {
+            Some(wanted) => wanted,
+            None => {
+                all = (0..schema.fields().len()).collect();
+                &all
+            }
+        };
+        wanted
+            .iter()
+            .map(|&i| match (schema.fields().get(i), self.clearance.verdict().columns.get(i)) {
+                (Some(field), Some(verdict)) => Ok(Output { name: field.name(), position: i, verdict }),
+                _ => internal_err!("a scan asks for a column that the table lacks"),
+            })
+            .collect()
+    }
+
+    async fn scan_open(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let plan = self.raw.scan(state, projection, filters, limit).await?;
+        let barrier: Arc<dyn ExecutionPlan> = Arc::new(BarrierExec::new(plan, self.clearance.query(), false));
+        let fields = self.clearance.governed_schema();
+        let schema = match projection {
+            Some(projection) => fields.project(projection)?,
+            None => fields.as_ref().clone(),
+        };
+        if barrier.schema().as_ref() == &schema {
+            return Ok(barrier);
+        }
+        // Field metadata of the raw scan differs; a projection of bare columns gives the governed schema.
+        let columns = schema
+            .fields()
+            .iter()
+            .enumerate()
+            .map(|(i, field)| (Arc::new(PhysicalColumn::new(field.name(), i)) as Arc<dyn PhysicalExpr>, field.name().clone()))
+            .collect::<Vec<_>>();
+        Ok(Arc::new(ProjectionExec::try_new(columns, barrier)?))
+    }
+
+    async fn scan_closed(
+        &self,
+        state: &dyn Session,
+        projection: Option<&[usize]>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let outputs = self.outputs(projection)?;
+        let mut predicates = self.clearance.verdict().filters.clone();
+        for filter in filters {
+            let filter = unnormalize_col(filter.clone());
+            // Asked for Exact, so it must be applied; anything else here is a fault of the caller.
+            if !self.is_harmless(&filter) {
+                return internal_err!("a predicate that may fail reached a governed scan");
+            }
+            predicates.push(filter);
+        }
+        let needed = self.needed(&outputs, &predicates)?;
+        let limit = if predicates.is_empty() { limit } else { None };
+        let mut plan = self.raw.scan(state, Some(&needed), &predicates, limit).await?;
+        let narrow = Arc::new(self.clearance.raw_schema().project(&needed)?);
+        let df_schema = DFSchema::try_from(Arc::clone(&narrow))?;
+        if let Some(predicate) = conjunction(predicates) {
+            let predicate = state.create_physical_expr(predicate, &df_schema)?;
+            // The filter's own failure must not tell of the row that it failed on; harmless parts cannot fail.
+            let predicate = if self.clearance.verdict().filters.iter().all(|filter| self.is_plain(filter)) {
+                predicate
+            } else {
+                Veil::over(predicate)
+            };
+            plan = Arc::new(FilterExec::try_new(predicate, plan)?);
+        }
+        let barrier: Arc<dyn ExecutionPlan> = Arc::new(BarrierExec::new(plan, self.clearance.query(), true));
+        let masked = outputs
+            .iter()
+            .map(|output| Ok((self.read(output, state, &narrow, &df_schema)?, output.name.to_owned())))
+            .collect::<Result<Vec<_>>>()?;
+        Ok(Arc::new(ProjectionExec::try_new(masked, barrier)?))
+    }
+
+    /// Columns that filters and masks read, in table order; a column that is only to be NULL is not read.
+    fn needed(&self, outputs: &[Output<'_>], predicates: &[Expr]) -> Result<Vec<usize>> {
+        let schema = self.clearance.raw_schema();
+        let mut needed = BTreeSet::new();
+        let mut add_columns_of = |expr: &Expr| -> Result<()> {
+            for column in expr.column_refs() {
+                needed.insert(schema.index_of(&column.name)?);
+            }
+            Ok(())
+        };
+        for predicate in predicates {
+            add_columns_of(predicate)?;
+        }
+        for output in outputs {
+            match output.verdict {
+                ColumnVerdict::Raw => add_columns_of(&Expr::Column(Column::from_name(output.name)))?,
+                ColumnVerdict::Masked(mask) => add_columns_of(mask)?,
+                ColumnVerdict::Restricted => {}
+            }
+        }
+        Ok(needed.into_iter().collect())
+    }
+
+    fn read(
+        &self,
+        output: &Output<'_>,
+        state: &dyn Session,
+        narrow: &Schema,
+        df_schema: &DFSchema,
+    ) -> Result<Arc<dyn PhysicalExpr>> {
+        let field = self.clearance.raw_schema().field(output.position);
+        match output.verdict {
+            ColumnVerdict::Raw => Ok(Arc::new(PhysicalColumn::new(output.name, narrow.index_of(output.name)?))),
+            ColumnVerdict::Restricted => Ok(Arc::new(Literal::new(ScalarValue::try_from(field.data_type())?))),
+            ColumnVerdict::Masked(mask) => {
+                let mask = state.create_physical_expr(mask.clone(), df_schema)?;
+                if mask.data_type(narrow)? != *field.data_type() {
+                    return plan_err!("a mask does not have the type of its column");
+                }
+                Ok(Veil::over(mask))
+            }
+        }
+    }
+}
+
+struct Output<'a> {
+    name: &'a str,
+    position: usize,
+    verdict: &'a ColumnVerdict,
+}
+
+#[async_trait]
+impl TableProvider for GovernedProvider {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(self.clearance.governed_schema())
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        if !self.is_restricting() {
+            return self.raw.supports_filters_pushdown(filters);
+        }
+        Ok(filters
+            .iter()
+            .map(|filter| {
+                if self.is_harmless(&unnormalize_col((*filter).clone())) {
+                    TableProviderFilterPushDown::Exact
+                } else {
+                    TableProviderFilterPushDown::Unsupported
+                }
+            })
+            .collect())
+    }
+
+    fn statistics(&self) -> Option<Statistics> {
+        if self.is_restricting() { None } else { self.raw.statistics() }
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        if self.is_restricting() {
+            self.scan_closed(state, projection.map(Vec::as_slice), filters, limit).await
+        } else {
+            self.scan_open(state, projection, filters, limit).await
+        }
+    }
+}
+
+impl GovernedProvider {
+    /// Takes the raw provider out of a clearance.
+    pub(crate) fn from_clearance(clearance: Clearance) -> Result<Self> {
+        match clearance.raw().downcast_ref::<catalog::TableHandle>() {
+            Some(handle) => {
+                let raw = Arc::clone(&handle.provider);
+                Ok(Self::new(clearance, raw))
+            }
+            None => Err(DataFusionError::Internal("a clearance without a table".to_owned())),
+        }
+    }
+}

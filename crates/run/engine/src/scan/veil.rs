@@ -1,0 +1,73 @@
+//! A policy's expression whose failure tells nothing of the values it failed on.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::{FieldRef, Schema};
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::{DataFusionError, Result, internal_err};
+use datafusion::logical_expr::ColumnarValue;
+use datafusion::physical_expr::PhysicalExpr;
+
+/// What the caller learns when a mask or row filter fails at run time (L6).
+#[derive(Debug, thiserror::Error)]
+#[error("policy unavailable: a policy of a relation in this query could not be evaluated")]
+pub(crate) struct PolicyFailed;
+
+/// Evaluates the inner expression, and puts [`PolicyFailed`] in the place of any error.
+#[derive(Debug)]
+pub(crate) struct Veil {
+    inner: Arc<dyn PhysicalExpr>,
+}
+
+impl PartialEq for Veil {
+    fn eq(&self, other: &Self) -> bool {
+        self.inner.as_ref() == other.inner.as_ref()
+    }
+}
+
+impl Eq for Veil {}
+
+impl Hash for Veil {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.inner.hash(state);
+    }
+}
+
+impl Veil {
+    pub(crate) fn over(inner: Arc<dyn PhysicalExpr>) -> Arc<dyn PhysicalExpr> {
+        Arc::new(Self { inner })
+    }
+}
+
+impl fmt::Display for Veil {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("policy")
+    }
+}
+
+impl PhysicalExpr for Veil {
+    fn evaluate(&self, batch: &RecordBatch) -> Result<ColumnarValue> {
+        self.inner.evaluate(batch).map_err(|_| DataFusionError::External(Box::new(PolicyFailed)))
+    }
+
+    fn return_field(&self, input_schema: &Schema) -> Result<FieldRef> {
+        self.inner.return_field(input_schema)
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn PhysicalExpr>> {
+        vec![&self.inner]
+    }
+
+    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn PhysicalExpr>>) -> Result<Arc<dyn PhysicalExpr>> {
+        match (children.pop(), children.is_empty()) {
+            (Some(inner), true) => Ok(Self::over(inner)),
+            _ => internal_err!("a veil has one inner expression"),
+        }
+    }
+
+    fn fmt_sql(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("policy")
+    }
+}

@@ -1,0 +1,230 @@
+//! The router: from a statement's text to the module that runs it.
+
+use std::future::Future;
+use std::time::Duration;
+
+use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::datatypes::DataType;
+use dialect::ast::Statement;
+use query_api::{Description, Outcome, QueryError, TransactionState};
+use sqlparser::ast;
+use stdx::ErrorKind;
+use tokio_util::sync::CancellationToken;
+
+use crate::error::unsupported;
+use crate::running::Running;
+use crate::session::{EngineSession, Named, syntax};
+use crate::{ddl, dml, explain, governance, prepared, query, session_statements, show};
+
+/// What is being run: the parsed statement with its text, its parameters and its cancel token.
+pub(crate) struct Call<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) parameters: &'a [ArrayRef],
+    pub(crate) cancel: CancellationToken,
+}
+
+/// Runs one statement.
+pub(crate) async fn run(
+    session: &EngineSession,
+    text: &str,
+    parameters: &[ArrayRef],
+    cancel: CancellationToken,
+) -> Result<Outcome, QueryError> {
+    let Some(statement) = parse(text)? else {
+        return Ok(Outcome::Empty);
+    };
+    check_transaction(session, &statement)?;
+    let running = Running::start(session);
+    running.check_audit()?;
+    let call = Call { text, parameters, cancel: cancel.clone() };
+    let timeout = crate::settings::statement_timeout_ms(&session.vars());
+    let outcome = bounded(route(session, &running, statement, &call), cancel, timeout).await?;
+    Ok(without_unwanted_notices(session, outcome))
+}
+
+/// An empty statement is `None`.
+fn parse(text: &str) -> Result<Option<Statement>, QueryError> {
+    let pieces = dialect::split(text).map_err(|error| syntax(&error))?;
+    if pieces.is_empty() {
+        return Ok(None);
+    }
+    dialect::parse(text).map(Some).map_err(|error| syntax(&error))
+}
+
+/// Ends a statement when its client cancels it, or when `statement_timeout` is over.
+async fn bounded<T>(
+    work: impl Future<Output = Result<T, QueryError>>,
+    cancel: CancellationToken,
+    timeout_ms: Option<u64>,
+) -> Result<T, QueryError> {
+    let timeout = async move {
+        match timeout_ms {
+            Some(millis) => tokio::time::sleep(Duration::from_millis(millis)).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => {
+            Err(QueryError::new(ErrorKind::Cancelled, "canceling statement due to user request"))
+        }
+        () = timeout => {
+            Err(QueryError::new(ErrorKind::Cancelled, "canceling statement due to statement timeout"))
+        }
+        done = work => done,
+    }
+}
+
+fn without_unwanted_notices(session: &EngineSession, outcome: Outcome) -> Outcome {
+    if crate::settings::wants_notices(&session.vars()) {
+        return outcome;
+    }
+    match outcome {
+        Outcome::Rows { rows, tag, .. } => Outcome::Rows { rows, tag, notices: Vec::new() },
+        Outcome::Done { tag, n_rows, .. } => Outcome::Done { tag, n_rows, notices: Vec::new() },
+        Outcome::Empty => Outcome::Empty,
+    }
+}
+
+/// Statements commit one by one, so a block of them may only read.
+fn check_transaction(session: &EngineSession, statement: &Statement) -> Result<(), QueryError> {
+    let ends = matches!(
+        statement,
+        Statement::Sql(sql) if matches!(**sql, ast::Statement::Commit { .. } | ast::Statement::Rollback { .. })
+    );
+    match session.vars().transaction {
+        TransactionState::Failed if !ends => Err(QueryError::new(
+            ErrorKind::Conflict,
+            "current transaction is aborted, commands ignored until end of transaction block",
+        )),
+        TransactionState::Open if !ends && changes_things(statement) => Err(QueryError::new(
+            ErrorKind::Unsupported,
+            "a write inside a transaction block is not supported: statements commit one by one",
+        )
+        .with_hint("run it outside of BEGIN and COMMIT (autocommit)")),
+        _ => Ok(()),
+    }
+}
+
+fn changes_things(statement: &Statement) -> bool {
+    match statement {
+        Statement::Governance(governance) => !governance::only_reads(governance),
+        Statement::Sql(sql) => !matches!(
+            **sql,
+            ast::Statement::Query(_)
+                | ast::Statement::Explain { .. }
+                | ast::Statement::ExplainTable { .. }
+                | ast::Statement::ShowVariable { .. }
+                | ast::Statement::ShowTables { .. }
+                | ast::Statement::ShowViews { .. }
+                | ast::Statement::ShowSchemas { .. }
+                | ast::Statement::ShowColumns { .. }
+                | ast::Statement::ShowCatalogs { .. }
+                | ast::Statement::ShowDatabases { .. }
+                | ast::Statement::ShowCreate { .. }
+                | ast::Statement::Set(_)
+                | ast::Statement::Reset(_)
+                | ast::Statement::Use(_)
+                | ast::Statement::Prepare { .. }
+                | ast::Statement::Execute { .. }
+                | ast::Statement::Deallocate { .. }
+                | ast::Statement::StartTransaction { .. }
+        ),
+    }
+}
+
+/// Every statement that is offered stands here; anything else is refused by name.
+async fn route(
+    session: &EngineSession,
+    running: &Running,
+    statement: Statement,
+    call: &Call<'_>,
+) -> Result<Outcome, QueryError> {
+    let sql = match statement {
+        Statement::Governance(statement) => return governance::run(running, statement, call).await,
+        Statement::Sql(sql) => as_clients_mean_it(*sql, call.text),
+    };
+    match sql {
+        ast::Statement::Query(_) => {
+            query::run(running, sql, call.parameters, call.text, call.cancel.clone()).await
+        }
+        ast::Statement::Explain { .. } => explain::run(running, sql, call).await,
+        ast::Statement::Insert(insert) => dml::insert(running, insert, call).await,
+        ast::Statement::CreateTable(create) => ddl::create_table(running, create, call).await,
+        ast::Statement::CreateView(create) => ddl::create_view(running, create, call).await,
+        ast::Statement::CreateSchema { .. } => ddl::create_schema(running, sql, call).await,
+        ast::Statement::Drop { .. } => ddl::drop(running, sql, call).await,
+        ast::Statement::AlterTable(alter) => ddl::alter_table(running, alter, call).await,
+        ast::Statement::ShowTables { .. }
+        | ast::Statement::ShowViews { .. }
+        | ast::Statement::ShowSchemas { .. }
+        | ast::Statement::ShowColumns { .. }
+        | ast::Statement::ShowCatalogs { .. }
+        | ast::Statement::ShowDatabases { .. }
+        | ast::Statement::ShowCreate { .. }
+        | ast::Statement::ExplainTable { .. } => show::run(running, &sql).await,
+        ast::Statement::ShowVariable { variable } => show::setting(session, &variable),
+        ast::Statement::Set(set) => session_statements::set(session, set),
+        ast::Statement::Reset(reset) => session_statements::reset(session, &reset),
+        ast::Statement::Use(target) => session_statements::use_object(session, running, &target).await,
+        ast::Statement::StartTransaction { .. }
+        | ast::Statement::Commit { .. }
+        | ast::Statement::Rollback { .. } => session_statements::transaction(session, &sql),
+        ast::Statement::Prepare { .. } => prepared::prepare(session, sql),
+        ast::Statement::Execute { .. } => Box::pin(prepared::execute(session, running, sql, call)).await,
+        ast::Statement::Deallocate { name, .. } => prepared::deallocate(session, &name),
+        other => Err(unsupported(format!("`{}`", first_words(&other)))),
+    }
+}
+
+/// Questions about the catalog, in PostgreSQL's own dialect.
+fn as_clients_mean_it(sql: ast::Statement, text: &str) -> ast::Statement {
+    match sql {
+        ast::Statement::Query(_) => crate::pg::rewritten(text).unwrap_or(sql),
+        other => other,
+    }
+}
+
+/// The words by which a statement is called, for the message that refuses it.
+fn first_words(statement: &ast::Statement) -> String {
+    let text = statement.to_string();
+    let words: Vec<&str> = text
+        .split_whitespace()
+        .take(3)
+        .take_while(|word| word.chars().all(|c| c.is_ascii_uppercase()))
+        .collect();
+    if words.is_empty() { "this statement".to_owned() } else { words.join(" ") }
+}
+
+/// Plans one statement without running it.
+pub(crate) async fn describe(
+    session: &EngineSession,
+    text: &str,
+    types: &[Option<DataType>],
+) -> Result<Description, QueryError> {
+    let nothing = Description { parameters: Vec::new(), columns: None };
+    let running = Running::start(session);
+    match parse(text)? {
+        None => Ok(nothing),
+        Some(Statement::Governance(statement)) => {
+            Ok(Description { parameters: Vec::new(), columns: governance::columns(&statement) })
+        }
+        Some(Statement::Sql(sql)) => match as_clients_mean_it(*sql, text) {
+            query @ ast::Statement::Query(_) => query::describe(&running, query, types).await,
+            ast::Statement::Insert(insert) => dml::describe(&running, insert, types).await,
+            ast::Statement::Explain { .. } => Ok(Description { columns: Some(explain::columns()), ..nothing }),
+            execute @ ast::Statement::Execute { .. } => Box::pin(prepared::describe(session, &running, execute)).await,
+            other => Ok(Description { columns: show::columns(&other), ..nothing }),
+        },
+    }
+}
+
+/// A named statement's text, parsed anew: policies may have changed since it was prepared.
+pub(crate) fn named(session: &EngineSession, name: &str) -> Result<Named, QueryError> {
+    session
+        .vars()
+        .named
+        .get(name)
+        .cloned()
+        .ok_or_else(|| QueryError::new(ErrorKind::ObjectNotFound, format!("no such prepared statement `{name}`")))
+}

@@ -1,0 +1,50 @@
+//! Log lines on stderr, as text or JSON.
+
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::ParseError;
+
+use crate::config::{LogFormat, ServerConfig};
+
+/// Outside crates that write statement texts, and so literals, into their lower levels.
+const KEPT_QUIET: &[&str] = &["datafusion", "iceberg", "sqlparser", "sqlx", "tokio_postgres"];
+
+/// Starts logging for the process. Once; a second call changes nothing.
+pub fn start(config: &ServerConfig) -> Result<(), ParseError> {
+    let filter = filter(&config.log_level)?;
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // An error here says that somebody, such as a test, logs already.
+    let _ = match config.log_format {
+        LogFormat::Text => lines.try_init(),
+        LogFormat::Json => lines.json().flatten_event(true).try_init(),
+    };
+    Ok(())
+}
+
+fn filter(level: &str) -> Result<EnvFilter, ParseError> {
+    let mut filter = EnvFilter::try_new(level)?;
+    for target in KEPT_QUIET {
+        filter = filter.add_directive(format!("{target}=warn").parse()?);
+    }
+    Ok(filter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::filter;
+
+    #[test]
+    fn no_level_makes_outside_crates_log_statements() {
+        for level in ["trace", "info,sqlparser=trace", "sqlx=debug"] {
+            let filter = filter(level).unwrap().to_string();
+            for target in super::KEPT_QUIET {
+                assert!(filter.contains(&format!("{target}=warn")), "{filter}");
+                assert!(!filter.contains(&format!("{target}=trace")), "{filter}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_level_that_is_none_is_refused() {
+        assert!(filter("info,,=x").is_err());
+    }
+}

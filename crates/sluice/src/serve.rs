@@ -1,0 +1,54 @@
+//! `sluice serve`: starts a server, tells where it listens, and stops it on a signal.
+
+use std::io::Write;
+
+use crate::config::Config;
+use crate::server::{FIRST_ADMIN, Options, Running, Server, ServerError};
+
+/// Serves until SIGINT or SIGTERM.
+pub async fn serve(config: &Config) -> Result<(), ServerError> {
+    let running = Server::start(config, Options::default()).await?;
+    announce(config, &running);
+    stopped().await;
+    tracing::info!("stopping");
+    running.shutdown().await?;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// The password goes to the standard output, once; the log never has it.
+fn announce(config: &Config, running: &Running) {
+    let mut out = std::io::stdout().lock();
+    if let Some(password) = &running.made_password {
+        let _ = writeln!(
+            out,
+            "first start of `{}`: made user `{FIRST_ADMIN}` with password {}\n\
+             (told only now; `ALTER USER {FIRST_ADMIN} PASSWORD '…'` changes it)",
+            config.server.data_dir.display(),
+            password.reveal()
+        );
+    }
+    if let Some(addr) = running.pg_addr {
+        let _ = writeln!(out, "postgres  {addr}");
+    }
+    if let Some(addr) = running.http_addr {
+        let _ = writeln!(out, "http      http://{addr}");
+    }
+    let _ = out.flush();
+}
+
+/// Returns on the first signal to stop.
+pub(crate) async fn stopped() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}
