@@ -166,7 +166,7 @@ fn run_serve(args: ServeArgs) -> Result<ExitCode> {
         inputs = inputs.with_flag("http.listen", listen);
     }
     let config = config::load(&inputs)?.config;
-    log::start(&config.server).context("`server.log_level` is no level")?;
+    log::start(&config.server.log_level, config.server.log_format).context("`server.log_level` is no level")?;
     runtime()?.block_on(serve::serve(&config))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -175,6 +175,8 @@ fn run_demo(args: DemoArgs) -> Result<ExitCode> {
     if !(args.scale.is_finite() && (0.0..=1000.0).contains(&args.scale)) {
         bail!("`--scale` takes a number from 0 to 1000");
     }
+    // The tutorial's own lines are the output; the log adds only what goes wrong inside.
+    log::start("warn", log::LogFormat::Text)?;
     let options =
         DemoOptions { data_dir: args.data_dir, scale: args.scale, keep: args.keep, listen: args.listen };
     let outcome = runtime()?.block_on(demo::run(&options))?;

@@ -255,15 +255,23 @@ fn print_step(step: &Step, came: &Came) {
         }
         Came::Failed { sqlstate, message } => println!("       error {sqlstate}: {message}"),
         Came::Rows { columns, .. } if columns.is_empty() => {}
-        Came::Rows { columns, rows } => {
-            let columns: Vec<Column> =
-                columns.iter().map(|name| Column { name: name.clone(), kind: ValueKind::Other }).collect();
-            let mut table = Vec::new();
-            let _ = write_table(&mut table, &columns, rows);
-            for line in String::from_utf8_lossy(&table).lines() {
-                println!("      {line}");
-            }
-        }
+        Came::Rows { columns, rows } => print_rows(step, columns, rows),
+    }
+}
+
+/// Of a long result, such as a list of all grants, only the rows that were looked for are shown.
+fn print_rows(step: &Step, columns: &[String], rows: &[Vec<Option<String>>]) {
+    let columns: Vec<Column> =
+        columns.iter().map(|name| Column { name: name.clone(), kind: ValueKind::Other }).collect();
+    let shown_rows: Vec<_> = rows.iter().filter(|row| step.expect.is_about(row)).cloned().collect();
+    let mut table = Vec::new();
+    let _ = write_table(&mut table, &columns, &shown_rows);
+    for line in String::from_utf8_lossy(&table).lines() {
+        println!("      {line}");
+    }
+    match rows.len() - shown_rows.len() {
+        0 => {}
+        n_more => println!("       … and {n_more} other rows"),
     }
 }
 

@@ -3,17 +3,17 @@
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::ParseError;
 
-use crate::config::{LogFormat, ServerConfig};
+pub use crate::config::LogFormat;
 
 /// Outside crates that write statement texts, and so literals, into their lower levels.
 const KEPT_QUIET: &[&str] = &["datafusion", "iceberg", "sqlparser", "sqlx", "tokio_postgres"];
 
 /// Starts logging for the process. Once; a second call changes nothing.
-pub fn start(config: &ServerConfig) -> Result<(), ParseError> {
-    let filter = filter(&config.log_level)?;
+pub fn start(level: &str, format: LogFormat) -> Result<(), ParseError> {
+    let filter = filter(level)?;
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // An error here says that somebody, such as a test, logs already.
-    let _ = match config.log_format {
+    let _ = match format {
         LogFormat::Text => lines.try_init(),
         LogFormat::Json => lines.json().flatten_event(true).try_init(),
     };

@@ -202,6 +202,6 @@ impl TableProvider for FileProvider {
         limit: Option<usize>,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
         let plan = self.inner.scan(state, projection, filters, limit).await?;
-        Ok(Arc::new(BarrierExec::new(plan, self.query, false)))
+        Ok(Arc::new(BarrierExec::try_new(plan, self.query, false)?))
     }
 }

@@ -13,6 +13,14 @@ pub enum Came {
 }
 
 impl Expect {
+    /// Whether a row is one of those that the expectation is about.
+    pub(crate) fn is_about(&self, row: &[Option<String>]) -> bool {
+        match self {
+            Self::Has(expected) | Self::HasNot(expected) => expected.iter().any(|expected| begins(row, expected)),
+            Self::Done | Self::Rows(_) | Self::NotFound | Self::Fails(_) | Self::NotYet => true,
+        }
+    }
+
     /// Says what is wrong, if anything is.
     pub fn check(&self, came: &Came) -> Result<(), String> {
         match (self, came) {

@@ -70,7 +70,7 @@ pub(crate) async fn open(
 }
 
 /// Where governed tables and the store lie: nobody reads files there but the engine's own scans.
-fn closed_folders(config: &Config) -> Vec<std::path::PathBuf> {
+fn closed_folders(config: &Config) -> Vec<PathBuf> {
     let warehouses = config.catalogs.iter().map(|catalog| catalog.warehouse.clone());
     std::iter::once(config.server.data_dir.clone()).chain(warehouses).collect()
 }

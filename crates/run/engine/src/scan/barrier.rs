@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::{Result, Statistics, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -12,34 +14,52 @@ use datafusion::physical_plan::execution_plan::CardinalityEffect;
 use datafusion::physical_plan::filter_pushdown::{
     ChildFilterDescription, ChildPushdownResult, FilterDescription, FilterPushdownPhase, FilterPushdownPropagation,
 };
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SortOrderPushdownResult,
 };
 use enforce::QueryId;
+use futures::StreamExt;
 
 /// Passes batches through unchanged, and decides what the optimizer may move through it.
 ///
 /// A closed barrier (over hidden rows or values) lets engine-made dynamic filters pass on bare columns only, refuses
 /// every filter of the user, and makes statistics inexact. An open one (nothing is hidden) only bears the clearance.
+///
+/// Field metadata ends here: field ids are the scan's own business, and no logical schema has them.
 #[derive(Debug)]
 pub(crate) struct BarrierExec {
     input: Arc<dyn ExecutionPlan>,
     query: QueryId,
     is_closed: bool,
+    properties: Arc<PlanProperties>,
 }
 
 impl BarrierExec {
-    pub(crate) fn new(input: Arc<dyn ExecutionPlan>, query: QueryId, is_closed: bool) -> Self {
-        Self { input, query, is_closed }
+    pub(crate) fn try_new(input: Arc<dyn ExecutionPlan>, query: QueryId, is_closed: bool) -> Result<Self> {
+        let schema = without_metadata(&input.schema());
+        let properties = input.properties().as_ref().clone();
+        let equivalences = properties.eq_properties.clone().with_new_schema(schema)?;
+        let properties = Arc::new(properties.with_eq_properties(equivalences));
+        Ok(Self { input, query, is_closed, properties })
     }
 
     pub(crate) fn query(&self) -> QueryId {
         self.query
     }
 
-    fn over(&self, input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
-        Arc::new(Self { input, query: self.query, is_closed: self.is_closed })
+    fn over(&self, input: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(Arc::new(Self::try_new(input, self.query, self.is_closed)?))
     }
+}
+
+fn without_metadata(schema: &Schema) -> SchemaRef {
+    let fields: Vec<Field> = schema
+        .fields()
+        .iter()
+        .map(|field| Field::new(field.name(), field.data_type().clone(), field.is_nullable()))
+        .collect();
+    Arc::new(Schema::new(fields))
 }
 
 /// A filter that the engine made and whose operands are all bare columns here.
@@ -63,7 +83,7 @@ impl ExecutionPlan for BarrierExec {
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
-        self.input.properties()
+        &self.properties
     }
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
@@ -83,13 +103,21 @@ impl ExecutionPlan for BarrierExec {
         mut children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         match (children.pop(), children.is_empty()) {
-            (Some(input), true) => Ok(self.over(input)),
+            (Some(input), true) => self.over(input),
             _ => internal_err!("a barrier has one input"),
         }
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        self.input.execute(partition, context)
+        let schema = self.schema();
+        let batches = self.input.execute(partition, context)?;
+        let out = Arc::clone(&schema);
+        let renamed = batches.map(move |batch| {
+            let batch = batch?;
+            let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            Ok(RecordBatch::try_new_with_options(Arc::clone(&schema), batch.columns().to_vec(), &rows)?)
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(out, renamed)))
     }
 
     fn partition_statistics(&self, partition: Option<usize>) -> Result<Arc<Statistics>> {
@@ -144,6 +172,6 @@ impl ExecutionPlan for BarrierExec {
         if self.is_closed && !is_bare {
             return Ok(SortOrderPushdownResult::Unsupported);
         }
-        self.input.try_pushdown_sort(order)?.try_map(|input| Ok(self.over(input)))
+        self.input.try_pushdown_sort(order)?.try_map(|input| self.over(input))
     }
 }

@@ -90,23 +90,7 @@ impl GovernedProvider {
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let plan = self.raw.scan(state, projection, filters, limit).await?;
-        let barrier: Arc<dyn ExecutionPlan> = Arc::new(BarrierExec::new(plan, self.clearance.query(), false));
-        let fields = self.clearance.governed_schema();
-        let schema = match projection {
-            Some(projection) => fields.project(projection)?,
-            None => fields.as_ref().clone(),
-        };
-        if barrier.schema().as_ref() == &schema {
-            return Ok(barrier);
-        }
-        // Field metadata of the raw scan differs; a projection of bare columns gives the governed schema.
-        let columns = schema
-            .fields()
-            .iter()
-            .enumerate()
-            .map(|(i, field)| (Arc::new(PhysicalColumn::new(field.name(), i)) as Arc<dyn PhysicalExpr>, field.name().clone()))
-            .collect::<Vec<_>>();
-        Ok(Arc::new(ProjectionExec::try_new(columns, barrier)?))
+        Ok(Arc::new(BarrierExec::try_new(plan, self.clearance.query(), false)?))
     }
 
     async fn scan_closed(
@@ -141,7 +125,7 @@ impl GovernedProvider {
             };
             plan = Arc::new(FilterExec::try_new(predicate, plan)?);
         }
-        let barrier: Arc<dyn ExecutionPlan> = Arc::new(BarrierExec::new(plan, self.clearance.query(), true));
+        let barrier: Arc<dyn ExecutionPlan> = Arc::new(BarrierExec::try_new(plan, self.clearance.query(), true)?);
         let masked = outputs
             .iter()
             .map(|output| Ok((self.read(output, state, &narrow, &df_schema)?, output.name.to_owned())))

@@ -1,7 +1,7 @@
 //! Questions about grants, policies and identities.
 
 use dialect::ast::{Governance, GrantObject, Grantee as Written, Ident, Name, PolicyTarget};
-use policy::edit::{GrantRow, Grantee, Reach};
+use policy::edit::{GrantRow, Grantee, Reach, Scope};
 use policy::model::{Policy, PolicyKind};
 use policy::privilege::Privilege;
 use policy::{ColumnRule, Membership};
@@ -149,10 +149,20 @@ fn is_mine(who: &Membership, kind: &str, name: &str) -> bool {
 async fn grants_on(running: &Running, object: &GrantObject) -> Result<Lines, QueryError> {
     let named = scope_of(running, object).await?;
     let rows = policy::edit::show_grants_on(&running.snapshot, &named.scope, Reach::Covering);
-    let rows = rows.into_iter().filter(|row| {
+    let rows = rows.into_iter().filter(|row| is_of(&named.scope, &row.privilege)).filter(|row| {
         running.is_admin() || row.grantee_type == "PUBLIC" || is_mine(&running.who, row.grantee_type, &row.grantee_name)
     });
     Ok(grant_lines(rows.collect()))
+}
+
+/// Whether an access type says anything of an object: a table's types say nothing of a view, which stands in the
+/// same slot, and a view's nothing of a table.
+fn is_of(scope: &Scope, access: &str) -> bool {
+    match scope {
+        Scope::Table { .. } | Scope::AllTables { .. } => !access.starts_with("view-"),
+        Scope::View { .. } | Scope::AllViews { .. } => !access.starts_with("table-"),
+        Scope::Catalog { .. } | Scope::Namespace { .. } => true,
+    }
 }
 
 fn grants_to(running: &Running, written: &Written) -> Result<Lines, QueryError> {
