@@ -105,6 +105,9 @@ struct SqlArgs {
     /// File whose first line is the password; otherwise PGPASSWORD, or a prompt.
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
+    /// Connect with TLS only, to a server whose certificate the authorities in this PEM file vouch for.
+    #[arg(long, env = "PGSSLROOTCERT", value_name = "FILE")]
+    tls_ca: Option<PathBuf>,
     /// Open this data folder in this process, as --user; no password, since the files are at hand.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["password_file"])]
     data_dir: Option<PathBuf>,
@@ -166,7 +169,8 @@ fn run_serve(args: ServeArgs) -> Result<ExitCode> {
         inputs = inputs.with_flag("http.listen", listen);
     }
     let config = config::load(&inputs)?.config;
-    log::start(&config.server.log_level, config.server.log_format).context("`server.log_level` is no level")?;
+    log::start(&config.server.log_level, config.server.log_format)
+        .context("`server.log_level` is no level")?;
     runtime()?.block_on(serve::serve(&config))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -184,7 +188,8 @@ fn run_demo(args: DemoArgs) -> Result<ExitCode> {
 }
 
 fn run_sql(args: SqlArgs) -> Result<ExitCode> {
-    let inputs = args.command.iter().cloned().map(Input::Text).chain(args.file.iter().cloned().map(Input::File));
+    let inputs =
+        args.command.iter().cloned().map(Input::Text).chain(args.file.iter().cloned().map(Input::File));
     let options = ShellOptions {
         format: match args.format {
             FormatName::Table => Format::Table,
@@ -215,7 +220,7 @@ fn sql_remote(args: &SqlArgs, options: ShellOptions) -> Result<Ending> {
     }
     let place = format!("`{}` port {}", args.host, args.port);
     runtime()?
-        .block_on(shell::run_remote(&config, options))
+        .block_on(shell::run_remote(&config, args.tls_ca.as_deref(), options))
         .map_err(anyhow::Error::msg)
         .with_context(|| format!("cannot connect to {place}"))
 }
@@ -298,7 +303,8 @@ fn history_file() -> Option<PathBuf> {
 
 fn password(args: &SqlArgs) -> Result<String> {
     if let Some(file) = &args.password_file {
-        let text = std::fs::read_to_string(file).with_context(|| format!("`{}` cannot be read", file.display()))?;
+        let text =
+            std::fs::read_to_string(file).with_context(|| format!("`{}` cannot be read", file.display()))?;
         return Ok(text.lines().next().unwrap_or_default().to_owned());
     }
     if let Some(password) = std::env::var_os("PGPASSWORD") {

@@ -13,7 +13,8 @@ pub use fault::{ConfigError, Fault, Place};
 pub use options::Source;
 pub use reference::reference;
 pub use typed::{
-    AuditConfig, CatalogConfig, Config, EngineConfig, HttpConfig, LogFormat, PostgresConfig, ServerConfig, TlsFiles,
+    AuditConfig, CatalogConfig, Config, EngineConfig, HttpConfig, LogFormat, PostgresConfig, ServerConfig,
+    TlsFiles,
 };
 
 use std::path::{Path, PathBuf};
@@ -69,7 +70,9 @@ pub fn load(inputs: &Inputs) -> Result<Loaded, ConfigError> {
     if let Some(file) = &inputs.file {
         match std::fs::read_to_string(file) {
             Ok(text) => read::file(file, &text, &mut settings, &mut faults),
-            Err(error) => faults.push(Fault::new(Place::File(file.clone()), format!("cannot be read: {error}"))),
+            Err(error) => {
+                faults.push(Fault::new(Place::File(file.clone()), format!("cannot be read: {error}")))
+            }
         }
     }
     read::env(&inputs.env, &mut settings, &mut faults);

@@ -16,6 +16,7 @@ use crate::config::{self, Config, Inputs};
 use crate::server::{FIRST_ADMIN, Options, Running, Server};
 use crate::shell::client::{Failure, connect};
 use crate::shell::output::{Column, ValueKind, shown, write_table};
+use crate::shell::tls::Tls;
 use check::Came;
 use steps::{CATALOG, COMPLETE_EXAMPLE, GATE_ONE, GATE_TWO, NOT_YET, Step, TABLES, TPCH, USERS, identities};
 
@@ -126,8 +127,11 @@ async fn play(
     options: &DemoOptions,
     load_dir: &Path,
 ) -> Result<Outcome, DemoError> {
-    let mut stage = Stage { address: Address::of(running), password: password.clone(), sessions: BTreeMap::new() };
-    println!("Users: carol (admin, engineer, analyst), bob (engineer, analyst), alice (analyst), dave (no role).");
+    let mut stage =
+        Stage { address: Address::of(running), password: password.clone(), sessions: BTreeMap::new() };
+    println!(
+        "Users: carol (admin, engineer, analyst), bob (engineer, analyst), alice (analyst), dave (no role)."
+    );
     for sql in identities(password.reveal()) {
         stage.set_up(FIRST_ADMIN, &sql).await?;
     }
@@ -177,16 +181,21 @@ impl Stage {
     async fn session(&mut self, user: &str) -> Result<&tokio_postgres::Client, DemoError> {
         if !self.sessions.contains_key(user) {
             let mut config = tokio_postgres::Config::new();
-            config.host(&self.address.host).port(self.address.port).user(user).password(self.password.reveal());
+            config
+                .host(&self.address.host)
+                .port(self.address.port)
+                .user(user)
+                .password(self.password.reveal());
             config.application_name("sluice demo");
-            let connected = connect(&config).await;
-            let (client, _) =
-                connected.map_err(|failure| DemoError::Connect { user: user.to_owned(), reason: failure.message })?;
+            let failed = |reason| DemoError::Connect { user: user.to_owned(), reason };
+            let tls = Tls::off().map_err(failed)?;
+            let (client, _) = connect(&config, tls).await.map_err(|failure| failed(failure.message))?;
             self.sessions.insert(user.to_owned(), client);
         }
-        self.sessions
-            .get(user)
-            .ok_or_else(|| DemoError::Connect { user: user.to_owned(), reason: "the session is gone".to_owned() })
+        self.sessions.get(user).ok_or_else(|| DemoError::Connect {
+            user: user.to_owned(),
+            reason: "the session is gone".to_owned(),
+        })
     }
 
     async fn set_up(&mut self, user: &str, sql: &str) -> Result<(), DemoError> {

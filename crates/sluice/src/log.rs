@@ -1,5 +1,7 @@
 //! Log lines on stderr, as text or JSON.
 
+use std::io::IsTerminal;
+
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::ParseError;
 
@@ -11,7 +13,9 @@ const KEPT_QUIET: &[&str] = &["datafusion", "iceberg", "sqlparser", "sqlx", "tok
 /// Starts logging for the process. Once; a second call changes nothing.
 pub fn start(level: &str, format: LogFormat) -> Result<(), ParseError> {
     let filter = filter(level)?;
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let is_terminal = std::io::stderr().is_terminal();
+    let lines =
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(is_terminal);
     // An error here says that somebody, such as a test, logs already.
     let _ = match format {
         LogFormat::Text => lines.try_init(),

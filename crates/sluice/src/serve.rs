@@ -30,6 +30,10 @@ fn announce(config: &Config, running: &Running) {
     }
     if let Some(addr) = running.pg_addr {
         let _ = writeln!(out, "postgres  {addr}");
+        if let Some(catalog) = config.catalogs.first() {
+            let (host, port) = (addr.ip(), addr.port());
+            let _ = writeln!(out, "          psql -h {host} -p {port} -U {FIRST_ADMIN} -d {}", catalog.name);
+        }
     }
     if let Some(addr) = running.http_addr {
         let _ = writeln!(out, "http      http://{addr}");

@@ -122,8 +122,11 @@ impl Running {
         if !self.installation.store.current().state().users.contains_key(user) {
             return Err(QueryError::new(ErrorKind::ObjectNotFound, format!("no such user `{user}`")));
         }
-        let context =
-            RequestContext { door: Door::Embedded, client_addr: None, application: Some("sluice sql".to_owned()) };
+        let context = RequestContext {
+            door: Door::Embedded,
+            client_addr: None,
+            application: Some("sluice sql".to_owned()),
+        };
         self.service.open_session(Principal::user(user), context, catalog).await
     }
 }

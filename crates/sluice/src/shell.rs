@@ -6,6 +6,7 @@ mod meta;
 pub(crate) mod output;
 mod repl;
 pub(crate) mod split;
+pub(crate) mod tls;
 
 pub use output::Format;
 
@@ -22,6 +23,7 @@ use client::{Client, Failure};
 use meta::Meta;
 use output::Writer;
 use split::{Piece, cut};
+use tls::Tls;
 
 /// How a shell behaves.
 #[derive(Clone, Debug)]
@@ -66,14 +68,22 @@ const INCLUDE_DEPTH_MAX: usize = 16;
 /// A statement that takes longer than this shows how far it is.
 const PROGRESS_AFTER: Duration = Duration::from_millis(1500);
 
-/// Runs a shell over the PostgreSQL protocol.
-pub async fn run_remote(config: &tokio_postgres::Config, options: ShellOptions) -> Result<Ending, String> {
-    let client = Client::connect(config).await.map_err(|failure| failure.message)?;
+/// Runs a shell over the PostgreSQL protocol; with a file of authorities the connection must be TLS, and verified.
+pub async fn run_remote(
+    config: &tokio_postgres::Config,
+    authorities: Option<&Path>,
+    options: ShellOptions,
+) -> Result<Ending, String> {
+    let tls = authorities.map_or_else(Tls::off, Tls::verified)?;
+    let client = Client::connect(config, tls).await.map_err(|failure| failure.message)?;
     Ok(Shell::new(client, options).run().await)
 }
 
 /// Runs a shell on a session in this process.
-pub async fn run_embedded(session: std::sync::Arc<dyn query_api::QuerySession>, options: ShellOptions) -> Ending {
+pub async fn run_embedded(
+    session: std::sync::Arc<dyn query_api::QuerySession>,
+    options: ShellOptions,
+) -> Ending {
     Shell::new(Client::Embedded(session), options).run().await
 }
 

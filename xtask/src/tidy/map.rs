@@ -34,7 +34,8 @@ pub(super) fn commands(_: &House, tree: &Tree) -> Vec<Fault> {
         .collect()
 }
 
-const LOG_MACROS: &[&str] = &["trace!(", "debug!(", "info!(", "warn!(", "error!("];
+const LOG_MACROS: &[&str] =
+    &["trace!(", "debug!(", "info!(", "warn!(", "error!(", "debug_span!(", "info_span!(", "error_span!("];
 
 /// Every field of a log line stands in the page of log fields, so that one idea has one name.
 pub(super) fn log_fields(_: &House, tree: &Tree) -> Vec<Fault> {
@@ -51,7 +52,7 @@ pub(super) fn log_fields(_: &House, tree: &Tree) -> Vec<Fault> {
     faults
 }
 
-/// The fields of the log macros in a file: what stands before a macro's message.
+/// The fields of the log macros in a file.
 fn fields(file: &File) -> Vec<(usize, String)> {
     let lines: Vec<(usize, &str)> = source::production(file).collect();
     let mut found = Vec::new();
@@ -66,8 +67,15 @@ fn fields(file: &File) -> Vec<(usize, String)> {
         let rest = lines.iter().skip(idx + 1).map(|(_, line)| line.trim());
         let text: String =
             std::iter::once(line.get(at + len..).unwrap_or_default()).chain(rest.take(12)).collect();
-        let before_message = text.split(['"', ';']).next().unwrap_or_default();
-        let names = before_message.split(',').map(field_name).filter(|name| !name.is_empty());
+        // An event's fields stand before its message, those of a span after its name.
+        let is_span = line.get(at..at + len).is_some_and(|name| name.ends_with("_span!("));
+        let fields = if is_span {
+            let without_texts: String = text.split('"').step_by(2).collect();
+            without_texts.split(';').next().unwrap_or_default().trim_end_matches(')').to_owned()
+        } else {
+            text.split(['"', ';']).next().unwrap_or_default().to_owned()
+        };
+        let names = fields.split(',').map(field_name).filter(|name| !name.is_empty());
         found.extend(names.map(|name| (*number, name.to_owned())));
     }
     found

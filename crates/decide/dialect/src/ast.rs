@@ -233,7 +233,7 @@ pub struct InlinePolicies {
     pub view_column_types: Vec<(Ident, sqlparser::ast::DataType)>,
 }
 
-/// Every governance statement of product.md's SQL surface.
+/// Every governance statement of the SQL surface (docs/reference/sql.md).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Governance {
     // Identities.

@@ -17,6 +17,7 @@ mod pins;
 mod policy;
 mod record;
 mod rename;
+mod restrict;
 mod revoke;
 mod scope;
 mod show;
@@ -36,7 +37,8 @@ pub use policy::{
     CheckedExpr, ColumnRef, CreateMode, PolicyAction, PolicyBody, PolicyEdit, PolicyTarget,
     may_write_policies,
 };
-pub use record::{ORIGIN, ORIGIN_GRANT, ORIGIN_POLICY};
+pub use record::{ORIGIN, ORIGIN_GRANT, ORIGIN_POLICY, ORIGIN_RESTRICTION};
+pub use restrict::ColumnDenial;
 pub use scope::{ADMIN, GATE_ONE, Grantee, PUBLIC, Scope, Validity, ValidityError};
 pub use show::{Effect, GrantRow, Reach, check_access, effective_grants, show_grants_on, show_grants_to};
 
@@ -117,6 +119,9 @@ pub enum Edit {
     Grant(GrantEdit),
     Revoke(RevokeEdit),
     Deny(DenyEdit),
+    /// `DENY SELECT (c, …)`: the columns read as typed NULL.
+    DenyColumns(ColumnDenial),
+    RevokeColumns(ColumnDenial),
     CreatePolicy(PolicyEdit),
     DropPolicy {
         name: String,
@@ -170,6 +175,8 @@ pub fn apply(snapshot: &Snapshot, edit: &Edit, actor: &Actor, now: Timestamp) ->
         Edit::Grant(grant) => grant::apply(&mut draft, grant, actor, &mut faults),
         Edit::Revoke(revoke) => revoke::apply(&mut draft, revoke, actor, &mut faults),
         Edit::Deny(deny) => deny::apply(&mut draft, deny, actor, &mut faults),
+        Edit::DenyColumns(denial) => restrict::deny(&mut draft, denial, actor, &mut faults),
+        Edit::RevokeColumns(denial) => restrict::revoke(&mut draft, denial, actor, &mut faults),
         Edit::CreatePolicy(policy) => policy::create(&mut draft, policy, actor, &mut faults),
         Edit::DropPolicy { name, if_exists } => {
             policy::drop(&mut draft, name, *if_exists, actor, &mut faults)

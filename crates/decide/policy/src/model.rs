@@ -6,11 +6,9 @@ mod service_def;
 mod state;
 
 pub use policy::{
-    Access, FilterItem, Item, MaskInfo, MaskItem, Policy, PolicyCondition, PolicyId, PolicyKind, Priority, Recurrence,
-    RecurrenceInterval, RecurrenceSchedule, ResourceMap, ResourceValues, ValiditySchedule,
+    Access, FilterItem, Item, MaskInfo, MaskItem, Policy, PolicyCondition, PolicyId, PolicyKind, Priority,
+    Recurrence, RecurrenceInterval, RecurrenceSchedule, ResourceMap, ResourceValues, ValiditySchedule,
 };
 pub use principals::{Group, Member, Role, User};
-pub use service_def::{
-    AccessTypeDef, ConditionDef, MaskTypeDef, ResourceDef, Service, ServiceDef,
-};
+pub use service_def::{AccessTypeDef, ConditionDef, MaskTypeDef, ResourceDef, Service, ServiceDef};
 pub use state::{State, Version};

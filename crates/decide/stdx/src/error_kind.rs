@@ -83,7 +83,11 @@ impl ErrorKind {
             | Self::ColumnNotFound
             | Self::ObjectNotFound
             | Self::FunctionNotFound => 404,
-            Self::TableExists | Self::SchemaExists | Self::ObjectExists | Self::Conflict | Self::Dependent => 409,
+            Self::TableExists
+            | Self::SchemaExists
+            | Self::ObjectExists
+            | Self::Conflict
+            | Self::Dependent => 409,
             Self::Denied => 403,
             Self::Unauthenticated => 401,
             Self::Syntax

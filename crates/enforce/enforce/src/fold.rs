@@ -141,9 +141,11 @@ fn value_of(unfolded: &Unfolded, args: &[Expr], facts: &SessionFacts) -> Result<
         SessionFunction::User => text(&facts.user),
         SessionFunction::IsMember => {
             let name = literal(unfolded.name, args)?;
-            ScalarValue::Boolean(name.map(|name| {
-                facts.roles.contains(&name) || facts.groups.contains(&name) || name == "public"
-            }))
+            ScalarValue::Boolean(
+                name.map(|name| {
+                    facts.roles.contains(&name) || facts.groups.contains(&name) || name == "public"
+                }),
+            )
         }
         SessionFunction::IsRoleInSession => {
             ScalarValue::Boolean(literal(unfolded.name, args)?.map(|name| facts.roles.contains(&name)))
@@ -179,9 +181,7 @@ fn literal(function: &str, args: &[Expr]) -> Result<Option<String>> {
 }
 
 fn json_list(names: &BTreeSet<String>) -> String {
-    let quoted: Vec<String> = names
-        .iter()
-        .map(|name| format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")))
-        .collect();
+    let quoted: Vec<String> =
+        names.iter().map(|name| format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))).collect();
     format!("[{}]", quoted.join(","))
 }

@@ -43,10 +43,12 @@ fn is_condition(expr: &Expr, schema: &Schema, may_read: &dyn Fn(&str) -> bool) -
         | Expr::IsNotFalse(inner)
         | Expr::IsNotUnknown(inner) => condition(inner),
         Expr::IsNull(inner) | Expr::IsNotNull(inner) => operand(inner).is_some() || condition(inner),
-        Expr::Between(between) => match (operand(&between.expr), operand(&between.low), operand(&between.high)) {
-            (Some(value), Some(low), Some(high)) => value == low && value == high,
-            _ => false,
-        },
+        Expr::Between(between) => {
+            match (operand(&between.expr), operand(&between.low), operand(&between.high)) {
+                (Some(value), Some(low), Some(high)) => value == low && value == high,
+                _ => false,
+            }
+        }
         Expr::InList(list) => match operand(&list.expr) {
             Some(value) => list.list.iter().all(|item| {
                 matches!(item, Expr::Literal(..)) && operand(item).is_some_and(|item| item == value)
@@ -55,17 +57,19 @@ fn is_condition(expr: &Expr, schema: &Schema, may_read: &dyn Fn(&str) -> bool) -
         },
         Expr::Like(like) if !like.case_insensitive && like.escape_char.is_none() => {
             let is_simple = match like.pattern.as_ref() {
-                Expr::Literal(value, _) => value.try_as_str().flatten().is_some_and(|text| {
-                    text.len() <= LIKE_PATTERN_BYTES_MAX && !text.contains('\\')
-                }),
+                Expr::Literal(value, _) => value
+                    .try_as_str()
+                    .flatten()
+                    .is_some_and(|text| text.len() <= LIKE_PATTERN_BYTES_MAX && !text.contains('\\')),
                 _ => false,
             };
-            is_simple
-                && operand(&like.expr).is_some_and(|value| is_text(&value))
+            is_simple && operand(&like.expr).is_some_and(|value| is_text(&value))
         }
         Expr::Column(column) => {
             may_read(&column.name)
-                && schema.field_with_name(&column.name).is_ok_and(|field| *field.data_type() == DataType::Boolean)
+                && schema
+                    .field_with_name(&column.name)
+                    .is_ok_and(|field| *field.data_type() == DataType::Boolean)
         }
         Expr::Literal(value, _) => matches!(value.data_type(), DataType::Boolean | DataType::Null),
         _ => false,
@@ -112,8 +116,8 @@ fn is_comparable(kind: &DataType) -> bool {
 /// Whether every value of `from` has its value in `to`, so that the cast cannot fail.
 fn widens(from: &DataType, to: &DataType) -> bool {
     use DataType::{
-        Decimal128, Float32, Float64, Int8, Int16, Int32, Int64, LargeUtf8, UInt8, UInt16, UInt32, UInt64, Utf8,
-        Utf8View,
+        Decimal128, Float32, Float64, Int8, Int16, Int32, Int64, LargeUtf8, UInt8, UInt16, UInt32, UInt64,
+        Utf8, Utf8View,
     };
     if from == to {
         return true;

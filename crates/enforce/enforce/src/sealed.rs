@@ -52,7 +52,12 @@ pub struct SealedSource {
 
 impl SealedSource {
     /// `governed_schema` is what the verdict makes of `raw_schema`; see [`crate::governed_schema`].
-    pub fn new(relation: Relation, raw_schema: SchemaRef, governed_schema: SchemaRef, raw: RawHandle) -> Self {
+    pub fn new(
+        relation: Relation,
+        raw_schema: SchemaRef,
+        governed_schema: SchemaRef,
+        raw: RawHandle,
+    ) -> Self {
         Self { relation: Arc::new(relation), governed_schema, raw, raw_schema }
     }
 
@@ -173,6 +178,9 @@ impl Clearance {
 
 impl fmt::Debug for Clearance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Clearance").field("query", &self.query).field("relation", &self.relation).finish_non_exhaustive()
+        f.debug_struct("Clearance")
+            .field("query", &self.query)
+            .field("relation", &self.relation)
+            .finish_non_exhaustive()
     }
 }

@@ -31,16 +31,24 @@ pub fn verify_logical(
     Ok(())
 }
 
-fn verify_node(node: &LogicalPlan, query: QueryId, kind_of: &dyn Fn(&dyn TableSource) -> SourceKind) -> Result<()> {
+fn verify_node(
+    node: &LogicalPlan,
+    query: QueryId,
+    kind_of: &dyn Fn(&dyn TableSource) -> SourceKind,
+) -> Result<()> {
     match node {
         LogicalPlan::TableScan(scan) => {
             let source = scan.source.as_ref();
-            if source.downcast_ref::<SealedSource>().is_some() || source.downcast_ref::<SealedView>().is_some() {
+            if source.downcast_ref::<SealedSource>().is_some()
+                || source.downcast_ref::<SealedView>().is_some()
+            {
                 return Err(uncleared(format!("still sealed: {}", scan.table_name)));
             }
             match kind_of(source) {
                 SourceKind::Governed(of) if of == query => Ok(()),
-                SourceKind::Governed(_) => Err(uncleared(format!("clearance of another query: {}", scan.table_name))),
+                SourceKind::Governed(_) => {
+                    Err(uncleared(format!("clearance of another query: {}", scan.table_name)))
+                }
                 SourceKind::Virtual => Ok(()),
                 SourceKind::Unknown => Err(uncleared(format!("unknown source: {}", scan.table_name))),
             }
@@ -65,7 +73,9 @@ fn verify_node(node: &LogicalPlan, query: QueryId, kind_of: &dyn Fn(&dyn TableSo
         // Everything below is run by the engine's own modules, never by DataFusion, so it may not be in a plan.
         LogicalPlan::Explain(_) => Err(ungovernable("EXPLAIN inside a statement")),
         LogicalPlan::Analyze(_) => Err(ungovernable("EXPLAIN ANALYZE inside a statement")),
-        LogicalPlan::Extension(extension) => Err(ungovernable(&format!("plan node {}", extension.node.name()))),
+        LogicalPlan::Extension(extension) => {
+            Err(ungovernable(&format!("plan node {}", extension.node.name())))
+        }
         LogicalPlan::Dml(_) => Err(ungovernable("a write inside a query")),
         LogicalPlan::Copy(_) => Err(ungovernable("COPY")),
         LogicalPlan::DescribeTable(_) => Err(ungovernable("DESCRIBE inside a statement")),
@@ -92,7 +102,9 @@ fn ddl_name(ddl: &DdlStatement) -> &'static str {
 
 fn statement_name(statement: &Statement) -> &'static str {
     match statement {
-        Statement::TransactionStart(_) | Statement::TransactionEnd(_) => "a transaction statement inside a query",
+        Statement::TransactionStart(_) | Statement::TransactionEnd(_) => {
+            "a transaction statement inside a query"
+        }
         Statement::SetVariable(_) | Statement::ResetVariable(_) => "SET inside a query",
         Statement::Prepare(_) => "PREPARE inside a query",
         Statement::Execute(_) => "EXECUTE inside a query",

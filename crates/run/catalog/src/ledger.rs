@@ -109,13 +109,9 @@ impl Ledger {
         {
             return Err(CatalogError::NoSuchNamespace(parent.to_owned()));
         }
-        sqlx::query("INSERT INTO iceberg_namespace_properties VALUES (?, ?, 'exists', 'true')")
-            .bind(&self.catalog)
-            .bind(namespace)
-            .execute(&mut *tx)
-            .await
-            .doing(WRITE)?;
-        tx.commit().await.doing(WRITE)
+        let sql = "INSERT INTO iceberg_namespace_properties VALUES (?, ?, 'exists', 'true')";
+        write(tx, sql, &[&self.catalog, namespace]).await?;
+        Ok(())
     }
 
     pub(crate) async fn drop_namespace(&self, namespace: &str) -> Result<()> {
@@ -127,13 +123,9 @@ impl Ledger {
         if !empty {
             return Err(CatalogError::NamespaceNotEmpty(namespace.to_owned()));
         }
-        sqlx::query("DELETE FROM iceberg_namespace_properties WHERE catalog_name = ? AND namespace = ?")
-            .bind(&self.catalog)
-            .bind(namespace)
-            .execute(&mut *tx)
-            .await
-            .doing(WRITE)?;
-        tx.commit().await.doing(WRITE)
+        let sql = "DELETE FROM iceberg_namespace_properties WHERE catalog_name = ? AND namespace = ?";
+        write(tx, sql, &[&self.catalog, namespace]).await?;
+        Ok(())
     }
 
     async fn expect_namespace(
@@ -169,14 +161,7 @@ impl Ledger {
             "SELECT metadata_location FROM iceberg_tables
              WHERE catalog_name = ? AND table_namespace = ? AND table_name = ? AND {IS_TABLE}"
         );
-        let row = sqlx::query(&sql)
-            .bind(&self.catalog)
-            .bind(namespace)
-            .bind(table)
-            .fetch_optional(&self.pool)
-            .await
-            .doing(READ)?;
-        row.map(|row| row.try_get::<String, _>(0).doing(READ)).transpose()
+        self.text(&sql, namespace, table).await
     }
 
     /// Refuses a name that a table or view has, or that differs from one by case alone.
@@ -190,36 +175,19 @@ impl Ledger {
         let mut tx = self.begin().await?;
         self.expect_namespace(&mut tx, namespace).await?;
         expect_free(&names(&mut tx, &self.catalog, namespace).await?, namespace, table)?;
-        sqlx::query("INSERT INTO iceberg_tables VALUES (?, ?, ?, ?, NULL, 'TABLE')")
-            .bind(&self.catalog)
-            .bind(namespace)
-            .bind(table)
-            .bind(location)
-            .execute(&mut *tx)
-            .await
-            .doing(WRITE)?;
-        tx.commit().await.doing(WRITE)
+        let sql = "INSERT INTO iceberg_tables VALUES (?, ?, ?, ?, NULL, 'TABLE')";
+        write(tx, sql, &[&self.catalog, namespace, table, location]).await?;
+        Ok(())
     }
 
     /// Moves a table from one metadata file to the next; `false` when somebody else moved it first.
     pub(crate) async fn swap(&self, namespace: &str, table: &str, from: &str, to: &str) -> Result<bool> {
-        let mut tx = self.begin().await?;
         let sql = format!(
             "UPDATE iceberg_tables SET metadata_location = ?, previous_metadata_location = ?
              WHERE catalog_name = ? AND table_namespace = ? AND table_name = ? AND metadata_location = ? AND {IS_TABLE}"
         );
-        let done = sqlx::query(&sql)
-            .bind(to)
-            .bind(from)
-            .bind(&self.catalog)
-            .bind(namespace)
-            .bind(table)
-            .bind(from)
-            .execute(&mut *tx)
-            .await
-            .doing(WRITE)?;
-        tx.commit().await.doing(WRITE)?;
-        Ok(done.rows_affected() == 1)
+        let values = [to, from, &self.catalog, namespace, table, from];
+        Ok(write(self.begin().await?, &sql, &values).await? == 1)
     }
 
     pub(crate) async fn remove_table(&self, namespace: &str, table: &str) -> Result<bool> {
@@ -236,28 +204,23 @@ impl Ledger {
     }
 
     async fn remove(&self, sql: &str, namespace: &str, name: &str) -> Result<bool> {
-        let mut tx = self.begin().await?;
-        let done = sqlx::query(sql)
-            .bind(&self.catalog)
-            .bind(namespace)
-            .bind(name)
-            .execute(&mut *tx)
-            .await
-            .doing(WRITE)?;
-        tx.commit().await.doing(WRITE)?;
-        Ok(done.rows_affected() > 0)
+        Ok(write(self.begin().await?, sql, &[&self.catalog, namespace, name]).await? > 0)
     }
 
     pub(crate) async fn view(&self, namespace: &str, view: &str) -> Result<Option<String>> {
-        let row = sqlx::query(
-            "SELECT body FROM sluice_views WHERE catalog_name = ? AND namespace = ? AND view_name = ?",
-        )
-        .bind(&self.catalog)
-        .bind(namespace)
-        .bind(view)
-        .fetch_optional(&self.pool)
-        .await
-        .doing(READ)?;
+        let sql = "SELECT body FROM sluice_views WHERE catalog_name = ? AND namespace = ? AND view_name = ?";
+        self.text(sql, namespace, view).await
+    }
+
+    /// The one text that is kept of a table or view.
+    async fn text(&self, sql: &str, namespace: &str, name: &str) -> Result<Option<String>> {
+        let row = sqlx::query(sql)
+            .bind(&self.catalog)
+            .bind(namespace)
+            .bind(name)
+            .fetch_optional(&self.pool)
+            .await
+            .doing(READ)?;
         row.map(|row| row.try_get::<String, _>(0).doing(READ)).transpose()
     }
 
@@ -275,16 +238,18 @@ impl Ledger {
                 expect_free(&there, namespace, view)?
             }
         }
-        sqlx::query("INSERT OR REPLACE INTO sluice_views VALUES (?, ?, ?, ?)")
-            .bind(&self.catalog)
-            .bind(namespace)
-            .bind(view)
-            .bind(body)
-            .execute(&mut *tx)
-            .await
-            .doing(WRITE)?;
-        tx.commit().await.doing(WRITE)
+        let sql = "INSERT OR REPLACE INTO sluice_views VALUES (?, ?, ?, ?)";
+        write(tx, sql, &[&self.catalog, namespace, view, body]).await?;
+        Ok(())
     }
+}
+
+/// The last step of a transaction: one write and the commit. Gives the number of rows that it changed.
+async fn write(mut tx: Transaction<'static, Sqlite>, sql: &str, values: &[&str]) -> Result<u64> {
+    let query = values.iter().fold(sqlx::query(sql), |query, value| query.bind(*value));
+    let done = query.execute(&mut *tx).await.doing(WRITE)?;
+    tx.commit().await.doing(WRITE)?;
+    Ok(done.rows_affected())
 }
 
 async fn namespaces(tx: &mut Transaction<'static, Sqlite>, catalog: &str) -> Result<Vec<String>> {

@@ -47,15 +47,27 @@ pub(crate) async fn insert(running: &Running, insert: ast::Insert, call: &Call<'
     let record = running.audit_query(&planned.resolved, call.text);
     let plan = query::govern_plan(running, input, &planned.resolved)?;
     let governed = Governed { plan, state: planned.state, resolved: planned.resolved };
-    let rows = query::execute(running, &governed).await?;
-    let rows = checked(&name, &table, &own, &governed, rows)?;
-    let catalog = running.catalog(&name.catalog)?;
-    let n_rows = catalog.append(&table, rows).await.map_err(|error| from_catalog(&error))?;
+    let written = write(running, &name, &table, &own, &governed).await;
     if !governed.resolved.touched.is_empty() {
-        record.finish(running, n_rows, None);
+        // What was read for a write that failed was still read.
+        record.finish(running, *written.as_ref().unwrap_or(&0), written.as_ref().err());
     }
+    let n_rows = written?;
     running.audit_change("insert", &name.to_string(), "table", call.text, Some(n_rows));
     Ok(Outcome::Done { tag: "INSERT", n_rows: Some(n_rows), notices: Vec::new() })
+}
+
+async fn write(
+    running: &Running,
+    name: &RelationName,
+    table: &catalog::TableHandle,
+    own: &TableVerdict,
+    governed: &Governed,
+) -> Result<u64, QueryError> {
+    let rows = query::execute(running, governed).await?;
+    let rows = checked(name, table, own, governed, rows)?;
+    let catalog = running.catalog(&name.catalog)?;
+    catalog.append(table, rows).await.map_err(|error| from_catalog(&error))
 }
 
 pub(crate) async fn describe(

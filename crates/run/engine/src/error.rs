@@ -149,5 +149,9 @@ fn from_arrow(error: &ArrowError) -> QueryError {
 /// Errors of libraries carry back traces and advice after the first line.
 fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
+    // Some print a piece of the syntax tree, which tells a person nothing.
+    if line.contains("Ident {") || line.contains("ObjectName(") {
+        return "this form of the statement is not supported".to_owned();
+    }
     line.trim_end_matches('.').to_owned()
 }

@@ -66,7 +66,7 @@ pub(crate) async fn execute(
         .enumerate()
         .map(|(i, argument)| constant(running, argument, named.types.get(i)))
         .collect::<Result<Vec<_>, _>>()?;
-    statement::run(session, &named.text, &parameters, call.cancel.clone()).await
+    statement::run(session, &named.text, &parameters, call.bounds.cancel.clone()).await
 }
 
 pub(crate) async fn describe(

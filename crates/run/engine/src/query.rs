@@ -192,7 +192,7 @@ pub(crate) async fn run(
     statement: ast::Statement,
     parameters: &[ArrayRef],
     text: &str,
-    cancel: CancellationToken,
+    bounds: Bounds,
 ) -> Result<Outcome, QueryError> {
     let governed = govern(running, statement, parameters).await?;
     let stream = execute(running, &governed).await?;
@@ -200,28 +200,53 @@ pub(crate) async fn run(
     let record = running.audit_query(&governed.resolved, text);
     let batches = Streaming { inner: stream, running: running.clone(), record: Some(record), n_rows: 0 };
     Ok(Outcome::Rows {
-        rows: Rows { schema, batches: cancellable(batches.boxed(), cancel) },
+        rows: Rows { schema, batches: bounded(batches.boxed(), bounds) },
         tag: "SELECT",
         notices: Vec::new(),
     })
 }
 
-/// Ends a stream with an error when its token is cancelled.
-pub(crate) fn cancellable(
-    batches: BoxStream<'static, Result<RecordBatch, QueryError>>,
-    cancel: CancellationToken,
-) -> BoxStream<'static, Result<RecordBatch, QueryError>> {
-    let cancelled = cancel.clone();
-    batches
-        .take_until(async move { cancel.cancelled().await })
-        .chain(futures::stream::once(async move {
-            if cancelled.is_cancelled() {
-                Some(Err(QueryError::new(ErrorKind::Cancelled, "canceling statement due to user request")))
-            } else {
-                None
+/// What ends a statement before its time.
+#[derive(Clone, Debug)]
+pub(crate) struct Bounds {
+    pub(crate) cancel: CancellationToken,
+    /// When `statement_timeout` is over; `None`: never.
+    pub(crate) deadline: Option<tokio::time::Instant>,
+}
+
+impl Bounds {
+    /// Waits until the statement must end, and says why.
+    pub(crate) async fn over(self) -> QueryError {
+        let timeout = async {
+            match self.deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline).await,
+                None => std::future::pending().await,
             }
-        }).filter_map(std::future::ready))
-        .boxed()
+        };
+        let why = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => "canceling statement due to user request",
+            () = timeout => "canceling statement due to statement timeout",
+        };
+        QueryError::new(ErrorKind::Cancelled, why)
+    }
+}
+
+/// Ends a stream with an error when its statement must end.
+pub(crate) fn bounded(
+    batches: BoxStream<'static, Result<RecordBatch, QueryError>>,
+    bounds: Bounds,
+) -> BoxStream<'static, Result<RecordBatch, QueryError>> {
+    let state = (batches, Some(Box::pin(bounds.over())));
+    futures::stream::unfold(state, |(mut batches, over)| async move {
+        let mut over = over?;
+        tokio::select! {
+            biased;
+            error = &mut over => Some((Err(error), (batches, None))),
+            next = batches.next() => next.map(|batch| (batch, (batches, Some(over)))),
+        }
+    })
+    .boxed()
 }
 
 struct Streaming {

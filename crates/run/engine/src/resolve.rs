@@ -75,6 +75,7 @@ async fn plan_in(
     path: &SearchPath,
     depth: usize,
 ) -> Result<LogicalPlan, QueryError> {
+    crate::clauses::refuse_unheeded(statement)?;
     write_in_full(statement, path)?;
     crate::files::resolve(running, state, statement, &mut resolved.files).await?;
     let df_statement = DfStatement::Statement(Box::new(statement.clone()));

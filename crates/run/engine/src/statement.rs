@@ -12,15 +12,16 @@ use stdx::ErrorKind;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::unsupported;
+use crate::query::Bounds;
 use crate::running::Running;
 use crate::session::{EngineSession, Named, syntax};
 use crate::{ddl, dml, explain, governance, prepared, query, session_statements, show};
 
-/// What is being run: the parsed statement with its text, its parameters and its cancel token.
+/// What is being run: the parsed statement with its text, its parameters and what ends it.
 pub(crate) struct Call<'a> {
     pub(crate) text: &'a str,
     pub(crate) parameters: &'a [ArrayRef],
-    pub(crate) cancel: CancellationToken,
+    pub(crate) bounds: Bounds,
 }
 
 /// Runs one statement.
@@ -36,9 +37,9 @@ pub(crate) async fn run(
     check_transaction(session, &statement)?;
     let running = Running::start(session);
     running.check_audit()?;
-    let call = Call { text, parameters, cancel: cancel.clone() };
-    let timeout = crate::settings::statement_timeout_ms(&session.vars());
-    let outcome = bounded(route(session, &running, statement, &call), cancel, timeout).await?;
+    let bounds = bounds_of(session, cancel);
+    let call = Call { text, parameters, bounds: bounds.clone() };
+    let outcome = within(route(session, &running, statement, &call), bounds).await?;
     Ok(without_unwanted_notices(session, outcome))
 }
 
@@ -51,26 +52,19 @@ fn parse(text: &str) -> Result<Option<Statement>, QueryError> {
     dialect::parse(text).map(Some).map_err(|error| syntax(&error))
 }
 
+/// When a statement that starts now must end.
+fn bounds_of(session: &EngineSession, cancel: CancellationToken) -> Bounds {
+    let timeout = crate::settings::statement_timeout_ms(&session.vars()).map(Duration::from_millis);
+    // Only the runtime's own clock can wake a sleeper.
+    let deadline = timeout.and_then(|timeout| tokio::time::Instant::now().checked_add(timeout));
+    Bounds { cancel, deadline }
+}
+
 /// Ends a statement when its client cancels it, or when `statement_timeout` is over.
-async fn bounded<T>(
-    work: impl Future<Output = Result<T, QueryError>>,
-    cancel: CancellationToken,
-    timeout_ms: Option<u64>,
-) -> Result<T, QueryError> {
-    let timeout = async move {
-        match timeout_ms {
-            Some(millis) => tokio::time::sleep(Duration::from_millis(millis)).await,
-            None => std::future::pending().await,
-        }
-    };
+async fn within<T>(work: impl Future<Output = Result<T, QueryError>>, bounds: Bounds) -> Result<T, QueryError> {
     tokio::select! {
         biased;
-        () = cancel.cancelled() => {
-            Err(QueryError::new(ErrorKind::Cancelled, "canceling statement due to user request"))
-        }
-        () = timeout => {
-            Err(QueryError::new(ErrorKind::Cancelled, "canceling statement due to statement timeout"))
-        }
+        error = bounds.over() => Err(error),
         done = work => done,
     }
 }
@@ -146,7 +140,7 @@ async fn route(
     };
     match sql {
         ast::Statement::Query(_) => {
-            query::run(running, sql, call.parameters, call.text, call.cancel.clone()).await
+            query::run(running, sql, call.parameters, call.text, call.bounds.clone()).await
         }
         ast::Statement::Explain { .. } => explain::run(running, sql, call).await,
         ast::Statement::Insert(insert) => dml::insert(running, insert, call).await,

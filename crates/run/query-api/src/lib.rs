@@ -5,5 +5,6 @@ mod session;
 
 pub use error::QueryError;
 pub use session::{
-    Description, Door, Outcome, QueryService, QuerySession, RequestContext, Rows, StatementText, TransactionState,
+    Description, Door, Outcome, QueryService, QuerySession, RequestContext, Rows, StatementText,
+    TransactionState,
 };

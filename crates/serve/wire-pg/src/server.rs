@@ -128,7 +128,12 @@ async fn listen_on(listener: TcpListener, door: Arc<Door>, n_sockets: usize, shu
             Some(ended) = clients.join_next(), if !clients.is_empty() => note_end(ended),
             accepted = listener.accept(), if clients.len() < n_sockets => match accepted {
                 Ok((socket, peer)) => {
-                    let span = tracing::info_span!("connection", door = "postgres", %peer, principal = tracing::field::Empty);
+                    let span = tracing::info_span!(
+                        "connection",
+                        door = "postgres",
+                        client_addr = %peer,
+                        principal = tracing::field::Empty
+                    );
                     clients.spawn(serve(socket, peer, Arc::clone(&door), shutdown.clone()).instrument(span));
                 }
                 Err(error) => {

@@ -7,7 +7,11 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// Line and column count from 1; the column counts characters.
-    At { file: PathBuf, line: usize, column: usize },
+    At {
+        file: PathBuf,
+        line: usize,
+        column: usize,
+    },
     File(PathBuf),
     Env(String),
     Flag(String),
@@ -108,7 +112,8 @@ fn distance(a: &str, b: &str) -> usize {
         let mut row = vec![i + 1];
         for (j, cb) in b.iter().enumerate() {
             let at = |row: &[usize], n: usize| row.get(n).copied().unwrap_or(usize::MAX / 2);
-            let mut best = (at(&above, j) + usize::from(ca != cb)).min(at(&above, j + 1) + 1).min(at(&row, j) + 1);
+            let mut best =
+                (at(&above, j) + usize::from(ca != cb)).min(at(&above, j + 1) + 1).min(at(&row, j) + 1);
             let swapped = i > 0 && j > 0 && a.get(i - 1) == Some(cb) && b.get(j - 1) == Some(ca);
             if swapped {
                 best = best.min(at(&before, j - 1) + 1);

@@ -15,7 +15,10 @@ pub(crate) enum Kind {
     /// `host:port`, or `off`.
     Address,
     Flag,
-    Count { min: u64, max: u64 },
+    Count {
+        min: u64,
+        max: u64,
+    },
     OneOf(&'static [&'static str]),
     Secret,
 }
@@ -68,7 +71,13 @@ pub(crate) const OPTIONS: &[OptionDef] = &[
         Some("\"info\""),
         "What is logged: `error`, `warn`, `info`, `debug` or `trace`, or directives such as `info,engine=debug`.",
     ),
-    option("server", "log_format", Kind::OneOf(&["text", "json"]), Some("\"text\""), "How log lines look, on stderr."),
+    option(
+        "server",
+        "log_format",
+        Kind::OneOf(&["text", "json"]),
+        Some("\"text\""),
+        "How log lines look, on stderr.",
+    ),
     option(
         "postgres",
         "listen",
@@ -76,7 +85,13 @@ pub(crate) const OPTIONS: &[OptionDef] = &[
         Some("\"127.0.0.1:5433\""),
         "Where the PostgreSQL protocol is spoken: `host:port`, port 0 for any free one, or `off`. 5433 stands beside a PostgreSQL on the same machine.",
     ),
-    option("postgres", "tls_cert", Kind::Path, None, "Certificate chain (PEM). With `tls_key` it switches TLS on."),
+    option(
+        "postgres",
+        "tls_cert",
+        Kind::Path,
+        None,
+        "Certificate chain (PEM). With `tls_key` it switches TLS on.",
+    ),
     option("postgres", "tls_key", Kind::Path, None, "Private key (PEM) of `tls_cert`."),
     option(
         "postgres",
@@ -175,6 +190,16 @@ pub(crate) const OPTIONS: &[OptionDef] = &[
         Some("\"against-user\""),
         "What a policy condition that cannot be evaluated does: counts against the user, or as not met.",
     ),
+    aliased(
+        option(
+            "engine",
+            "grant_authority",
+            Kind::OneOf(&["ranger-delegate"]),
+            Some("\"ranger-delegate\""),
+            "Who may grant: administrators, and whoever holds the grant option on the object. There is no other value.",
+        ),
+        &["access_control.grant_authority"],
+    ),
     option(
         "engine",
         "show_short_values",
@@ -210,7 +235,13 @@ pub(crate) const OPTIONS: &[OptionDef] = &[
         Some("[]"),
         "Folders from which `read_parquet` and its like may read files. None: no statement may.",
     ),
-    option("engine", "load_role", Kind::Text, Some("\"admin\""), "The role whose members may read files under `load_roots`."),
+    option(
+        "engine",
+        "load_role",
+        Kind::Text,
+        Some("\"admin\""),
+        "The role whose members may read files under `load_roots`.",
+    ),
     aliased(
         option(
             "audit",
@@ -302,7 +333,11 @@ impl Settings {
     /// The catalog of that name, made where there is none yet.
     pub(crate) fn catalog(&mut self, name: &str, place: &Place) -> Option<&mut CatalogSettings> {
         if !self.catalogs.iter().any(|catalog| catalog.name == name) {
-            self.catalogs.push(CatalogSettings { name: name.to_owned(), place: place.clone(), warehouse: None });
+            self.catalogs.push(CatalogSettings {
+                name: name.to_owned(),
+                place: place.clone(),
+                warehouse: None,
+            });
         }
         self.catalogs.iter_mut().find(|catalog| catalog.name == name)
     }

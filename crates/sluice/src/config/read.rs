@@ -51,7 +51,14 @@ impl File<'_> {
     }
 }
 
-fn section(source: &File<'_>, name: &str, item: &Item, place: &Place, settings: &mut Settings, faults: &mut Vec<Fault>) {
+fn section(
+    source: &File<'_>,
+    name: &str,
+    item: &Item,
+    place: &Place,
+    settings: &mut Settings,
+    faults: &mut Vec<Fault>,
+) {
     let section = canonical(name);
     let Some(table) = item.as_table_like() else {
         let message = format!("`{name}` stands outside a section");
@@ -70,7 +77,8 @@ fn section(source: &File<'_>, name: &str, item: &Item, place: &Place, settings: 
     let known = options::sections().contains(&section.as_str()) || is_alias_section(&section);
     if !known {
         faults.push(
-            Fault::new(place.clone(), format!("unknown section `[{name}]`")).with_help(known_sections(&section)),
+            Fault::new(place.clone(), format!("unknown section `[{name}]`"))
+                .with_help(known_sections(&section)),
         );
         return;
     }
@@ -78,15 +86,25 @@ fn section(source: &File<'_>, name: &str, item: &Item, place: &Place, settings: 
 }
 
 /// The entries of a section, and of sections inside it that another product's names have.
-fn entries(source: &File<'_>, section: &str, table: &dyn TableLike, settings: &mut Settings, faults: &mut Vec<Fault>) {
+fn entries(
+    source: &File<'_>,
+    section: &str,
+    table: &dyn TableLike,
+    settings: &mut Settings,
+    faults: &mut Vec<Fault>,
+) {
     for (key, item) in table.iter() {
         let place = source.key_place(table, key, item);
         let name = canonical(key);
         match item {
-            Item::Table(_) | Item::Value(TomlValue::InlineTable(_)) if options::find(section, &name).is_none() => {
+            Item::Table(_) | Item::Value(TomlValue::InlineTable(_))
+                if options::find(section, &name).is_none() =>
+            {
                 let inner = format!("{section}.{name}");
                 match item.as_table_like() {
-                    Some(table) if is_alias_section(&inner) => entries(source, &inner, table, settings, faults),
+                    Some(table) if is_alias_section(&inner) => {
+                        entries(source, &inner, table, settings, faults)
+                    }
                     _ => faults.push(Fault::new(place, format!("unknown section `[{section}.{key}]`"))),
                 }
             }
@@ -112,7 +130,9 @@ fn catalog_table(
 ) {
     let Some(table) = item.as_table_like() else {
         let help = Some(format!("write `[catalogs.{catalog}]`"));
-        faults.push(Fault::new(place.clone(), format!("`{catalog}` is not a table of settings")).with_help(help));
+        faults.push(
+            Fault::new(place.clone(), format!("`{catalog}` is not a table of settings")).with_help(help),
+        );
         return;
     };
     catalog_name(catalog, place, faults);
@@ -128,7 +148,8 @@ fn catalog_table(
 }
 
 pub(crate) fn env(env: &[(String, String)], settings: &mut Settings, faults: &mut Vec<Fault>) {
-    let mut ours: Vec<&(String, String)> = env.iter().filter(|(name, _)| name.starts_with(ENV_PREFIX)).collect();
+    let mut ours: Vec<&(String, String)> =
+        env.iter().filter(|(name, _)| name.starts_with(ENV_PREFIX)).collect();
     ours.sort();
     for (name, text) in ours {
         let place = Place::Env(name.clone());
@@ -175,7 +196,9 @@ pub(crate) fn flags(flags: &[(String, String)], settings: &mut Settings, faults:
             continue;
         };
         let catalog = section.strip_prefix(CATALOGS).and_then(|rest| rest.strip_prefix('.'));
-        let Some(def) = resolve(catalog.map_or(section, |_| CATALOGS), key, key, &place, faults) else { continue };
+        let Some(def) = resolve(catalog.map_or(section, |_| CATALOGS), key, key, &place, faults) else {
+            continue;
+        };
         match (from_text(def, text), catalog) {
             (Ok(value), Some(catalog)) => put_catalog(catalog, Setting { value, place }, settings),
             (Ok(value), None) => put(def, Setting { value, place }, settings, &mut Vec::new()),
@@ -278,9 +301,9 @@ fn from_text(def: &OptionDef, text: &str) -> Result<Value, String> {
             _ => wrong(),
         },
         Kind::Count { .. } => text.parse().map_or_else(|_| wrong(), |count| count_in_range(def, count)),
-        Kind::Paths => {
-            Ok(Value::Texts(text.split(',').map(str::trim).filter(|p| !p.is_empty()).map(str::to_owned).collect()))
-        }
+        Kind::Paths => Ok(Value::Texts(
+            text.split(',').map(str::trim).filter(|p| !p.is_empty()).map(str::to_owned).collect(),
+        )),
         Kind::Path if text.is_empty() => wrong(),
         Kind::Path | Kind::Text | Kind::Address | Kind::OneOf(_) | Kind::Secret => checked_text(def, text),
     }
@@ -293,7 +316,11 @@ fn checked_text(def: &OptionDef, text: &str) -> Result<Value, String> {
         Kind::Secret => text.len() >= 16,
         _ => true,
     };
-    if right { Ok(Value::Text(text.to_owned())) } else { Err(format!("`{}` takes {}", def.key, takes(def.kind))) }
+    if right {
+        Ok(Value::Text(text.to_owned()))
+    } else {
+        Err(format!("`{}` takes {}", def.key, takes(def.kind)))
+    }
 }
 
 fn is_address(text: &str) -> bool {

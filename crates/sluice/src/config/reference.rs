@@ -37,6 +37,7 @@ pub fn reference() -> String {
 fn row(def: &OptionDef, page: &mut String) {
     let default = def.default.map_or_else(|| "–".to_owned(), |default| format!("`{default}`"));
     let aliases: Vec<String> = def.aliases.iter().map(|alias| format!("`{alias}`")).collect();
-    let also = if aliases.is_empty() { String::new() } else { format!(" Also accepted as {}.", aliases.join(", ")) };
+    let also =
+        if aliases.is_empty() { String::new() } else { format!(" Also accepted as {}.", aliases.join(", ")) };
     let _ = writeln!(page, "| `{}` | {} | {default} | {}{also} |", def.key, takes(def.kind), def.about);
 }

@@ -89,7 +89,8 @@ pub struct AuditConfig {
 pub(crate) const DEFAULT_CATALOG: &str = "lake";
 
 pub(crate) fn config(settings: &Settings, faults: &mut Vec<Fault>) -> Config {
-    let data_dir = PathBuf::from(text(settings, "server", "data_dir").unwrap_or_else(|| "sluice-data".to_owned()));
+    let data_dir =
+        PathBuf::from(text(settings, "server", "data_dir").unwrap_or_else(|| "sluice-data".to_owned()));
     let log_format = match text(settings, "server", "log_format").as_deref() {
         Some("json") => LogFormat::Json,
         _ => LogFormat::Text,
@@ -102,7 +103,11 @@ pub(crate) fn config(settings: &Settings, faults: &mut Vec<Fault>) -> Config {
         audit: AuditConfig {
             path: text(settings, "audit", "path").map_or_else(|| data_dir.join("audit.jsonl"), PathBuf::from),
         },
-        server: ServerConfig { data_dir, log_level: text_or(settings, "server", "log_level", "info"), log_format },
+        server: ServerConfig {
+            data_dir,
+            log_level: text_or(settings, "server", "log_level", "info"),
+            log_format,
+        },
     }
 }
 
@@ -141,7 +146,10 @@ fn place_of(settings: &Settings, key: &'static str) -> Place {
 fn catalogs(settings: &Settings, data_dir: &Path) -> Vec<CatalogConfig> {
     let warehouse = |name: &str| data_dir.join("warehouse").join(name);
     if settings.catalogs.is_empty() {
-        return vec![CatalogConfig { name: DEFAULT_CATALOG.to_owned(), warehouse: warehouse(DEFAULT_CATALOG) }];
+        return vec![CatalogConfig {
+            name: DEFAULT_CATALOG.to_owned(),
+            warehouse: warehouse(DEFAULT_CATALOG),
+        }];
     }
     let configured = settings.catalogs.iter().map(|catalog| CatalogConfig {
         name: catalog.name.clone(),
@@ -225,7 +233,9 @@ impl Config {
             ("postgres", "require_tls") => self.postgres.require_tls.to_string(),
             ("postgres", "connections_max") => self.postgres.connections_max.to_string(),
             ("http", "listen") => format!("{:?}", self.http.listen.as_deref().unwrap_or("off")),
-            ("engine", "target_partitions") => engine.target_partitions?.to_string(),
+            ("engine", "target_partitions") => engine
+                .target_partitions
+                .map_or_else(|| "(number of processors)".to_owned(), |n| n.to_string()),
             ("engine", "batch_rows") => engine.batch_rows.to_string(),
             ("engine", "memory_limit_bytes") => engine.memory_limit_bytes?.to_string(),
             ("engine", "restricted_columns") => format!("{:?}", engine.restricted_columns),
@@ -233,6 +243,7 @@ impl Config {
             ("engine", "mask_combine") => format!("{:?}", engine.mask_combine),
             ("engine", "mask_precedence") => format!("{:?}", engine.mask_precedence),
             ("engine", "condition_errors") => format!("{:?}", engine.condition_errors),
+            ("engine", "grant_authority") => "\"ranger-delegate\"".to_owned(),
             ("engine", "show_short_values") => engine.show_short_values.to_string(),
             ("engine", "write_implies_read") => engine.write_implies_read.to_string(),
             ("engine", "pushdown_filters") => engine.pushdown_filters.to_string(),

@@ -8,15 +8,23 @@ use super::steps::Expect;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Came {
     /// Column names and rows; both empty for a statement without rows.
-    Rows { columns: Vec<String>, rows: Vec<Vec<Option<String>>> },
-    Failed { sqlstate: String, message: String },
+    Rows {
+        columns: Vec<String>,
+        rows: Vec<Vec<Option<String>>>,
+    },
+    Failed {
+        sqlstate: String,
+        message: String,
+    },
 }
 
 impl Expect {
     /// Whether a row is one of those that the expectation is about.
     pub(crate) fn is_about(&self, row: &[Option<String>]) -> bool {
         match self {
-            Self::Has(expected) | Self::HasNot(expected) => expected.iter().any(|expected| begins(row, expected)),
+            Self::Has(expected) | Self::HasNot(expected) => {
+                expected.iter().any(|expected| begins(row, expected))
+            }
             Self::Done | Self::Rows(_) | Self::NotFound | Self::Fails(_) | Self::NotYet => true,
         }
     }
@@ -24,24 +32,30 @@ impl Expect {
     /// Says what is wrong, if anything is.
     pub fn check(&self, came: &Came) -> Result<(), String> {
         match (self, came) {
-            (Self::Done | Self::Rows(_) | Self::Has(_) | Self::HasNot(_), Came::Failed { sqlstate, message }) => {
-                Err(format!("expected no error, got {sqlstate}: {message}"))
-            }
+            (
+                Self::Done | Self::Rows(_) | Self::Has(_) | Self::HasNot(_),
+                Came::Failed { sqlstate, message },
+            ) => Err(format!("expected no error, got {sqlstate}: {message}")),
             (Self::Done, Came::Rows { .. }) => Ok(()),
             (Self::Rows(expected), Came::Rows { rows, .. }) => exactly(expected, rows),
-            (Self::Has(expected), Came::Rows { rows, .. }) => match expected.iter().find(|row| !has(rows, row)) {
-                None => Ok(()),
-                Some(missing) => Err(format!("expected a row `{missing}` among the {} rows", rows.len())),
-            },
-            (Self::HasNot(unwanted), Came::Rows { rows, .. }) => match unwanted.iter().find(|row| has(rows, row)) {
-                None => Ok(()),
-                Some(found) => Err(format!("expected no row `{found}`")),
-            },
+            (Self::Has(expected), Came::Rows { rows, .. }) => {
+                match expected.iter().find(|row| !has(rows, row)) {
+                    None => Ok(()),
+                    Some(missing) => Err(format!("expected a row `{missing}` among the {} rows", rows.len())),
+                }
+            }
+            (Self::HasNot(unwanted), Came::Rows { rows, .. }) => {
+                match unwanted.iter().find(|row| has(rows, row)) {
+                    None => Ok(()),
+                    Some(found) => Err(format!("expected no row `{found}`")),
+                }
+            }
             (Self::NotFound | Self::Fails(_) | Self::NotYet, Came::Rows { rows, .. }) => {
                 Err(format!("expected an error, got {} rows", rows.len()))
             }
             (Self::NotFound, Came::Failed { sqlstate, message }) => {
-                let not_found = [ErrorKind::TableNotFound, ErrorKind::SchemaNotFound, ErrorKind::CatalogNotFound];
+                let not_found =
+                    [ErrorKind::TableNotFound, ErrorKind::SchemaNotFound, ErrorKind::CatalogNotFound];
                 match not_found.iter().any(|kind| kind.sqlstate() == sqlstate) {
                     true => Ok(()),
                     false => Err(format!("expected not found, got {sqlstate}: {message}")),
@@ -51,10 +65,12 @@ impl Expect {
                 true => Ok(()),
                 false => Err(format!("expected {expected}, got {sqlstate}: {message}")),
             },
-            (Self::NotYet, Came::Failed { sqlstate, message }) => match sqlstate == ErrorKind::Internal.sqlstate() {
-                true => Err(format!("expected a plain refusal, got {sqlstate}: {message}")),
-                false => Ok(()),
-            },
+            (Self::NotYet, Came::Failed { sqlstate, message }) => {
+                match sqlstate == ErrorKind::Internal.sqlstate() {
+                    true => Err(format!("expected a plain refusal, got {sqlstate}: {message}")),
+                    false => Ok(()),
+                }
+            }
         }
     }
 }
@@ -78,7 +94,8 @@ fn has(rows: &[Vec<Option<String>>], expected: &str) -> bool {
 /// Whether a row begins with the expected values.
 fn begins(row: &[Option<String>], expected: &str) -> bool {
     let cells: Vec<&str> = expected.split('|').collect();
-    cells.len() <= row.len() && cells.iter().zip(row).all(|(expected, value)| is_cell(expected, value.as_deref()))
+    cells.len() <= row.len()
+        && cells.iter().zip(row).all(|(expected, value)| is_cell(expected, value.as_deref()))
 }
 
 fn is_cell(expected: &str, value: Option<&str>) -> bool {
@@ -109,7 +126,8 @@ mod tests {
     use super::*;
 
     fn rows(rows: &[&[Option<&str>]]) -> Came {
-        let rows = rows.iter().map(|row| row.iter().map(|value| value.map(str::to_owned)).collect()).collect();
+        let rows =
+            rows.iter().map(|row| row.iter().map(|value| value.map(str::to_owned)).collect()).collect();
         Came::Rows { columns: Vec::new(), rows }
     }
 

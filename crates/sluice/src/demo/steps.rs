@@ -108,7 +108,12 @@ pub const GATE_ONE: &[Step] = &[
         Rows(&["1|EU", "2|US", "3|EU"]),
     ),
     noted("dave is in no role.", "dave", "SELECT id FROM sales_wh.acdemo.orders", NotFound),
-    noted("REVOKE puts it back.", "carol", "REVOKE SELECT ON sales_wh.acdemo.orders FROM ROLE \"analyst\"", Done),
+    noted(
+        "REVOKE puts it back.",
+        "carol",
+        "REVOKE SELECT ON sales_wh.acdemo.orders FROM ROLE \"analyst\"",
+        Done,
+    ),
     step("alice", "SELECT id FROM sales_wh.acdemo.orders", NotFound),
     noted(
         "Discovery stays until it is taken back too.",
@@ -118,8 +123,17 @@ pub const GATE_ONE: &[Step] = &[
     ),
     step("carol", "REVOKE USAGE ON DATABASE sales_wh FROM ROLE \"analyst\"", Done),
     step("carol", "REVOKE USAGE ON SCHEMA sales_wh.acdemo FROM ROLE \"analyst\"", Done),
-    step("alice", "SELECT schema_name FROM information_schema.schemata WHERE schema_name = 'acdemo'", Rows(&[])),
-    noted("Read does not imply write.", "carol", "GRANT SELECT ON sales_wh.acdemo.orders TO ROLE \"analyst\"", Done),
+    step(
+        "alice",
+        "SELECT schema_name FROM information_schema.schemata WHERE schema_name = 'acdemo'",
+        Rows(&[]),
+    ),
+    noted(
+        "Read does not imply write.",
+        "carol",
+        "GRANT SELECT ON sales_wh.acdemo.orders TO ROLE \"analyst\"",
+        Done,
+    ),
     step(
         "alice",
         "INSERT INTO sales_wh.acdemo.orders VALUES (4, 'US', 400.0, '444-44-4444', 'di@example.com')",
@@ -172,7 +186,11 @@ pub const GATE_ONE: &[Step] = &[
             "view-list|sales_wh.acdemo.orders_eu|ROLE|analyst|ALLOW",
         ]),
     ),
-    step("carol", "SHOW GRANTS ON VIEW sales_wh.acdemo.orders_eu", HasNot(&["table-data-read|sales_wh.acdemo.orders_eu"])),
+    step(
+        "carol",
+        "SHOW GRANTS ON VIEW sales_wh.acdemo.orders_eu",
+        HasNot(&["table-data-read|sales_wh.acdemo.orders_eu"]),
+    ),
     step("alice", "SELECT id, region FROM sales_wh.acdemo.orders_eu ORDER BY id", Rows(&["1|EU", "3|EU"])),
     step("carol", "REVOKE SELECT ON sales_wh.acdemo.orders FROM ROLE \"analyst\"", Done),
     step("alice", "SELECT id, region FROM sales_wh.acdemo.orders_eu ORDER BY id", NotFound),
@@ -319,7 +337,11 @@ pub const GATE_TWO: &[Step] = &[
     ),
     step("bob", "SELECT id, region FROM sales_wh.acdemo.orders ORDER BY id", Rows(&["1|EU", "3|EU"])),
     step("bob", "SELECT count(*) FROM sales_wh.acdemo.orders WHERE region = 'US'", Rows(&["0"])),
-    step("alice", "SELECT id, region FROM sales_wh.acdemo.orders ORDER BY id", Rows(&["1|EU", "2|US", "3|EU"])),
+    step(
+        "alice",
+        "SELECT id, region FROM sales_wh.acdemo.orders ORDER BY id",
+        Rows(&["1|EU", "2|US", "3|EU"]),
+    ),
     noted(
         "Row filters of several policies hold together.",
         "carol",
@@ -353,7 +375,12 @@ pub const GATE_TWO: &[Step] = &[
     ),
     step("bob", "SELECT count(*) FROM sales_wh.acdemo.orders", Rows(&["3"])),
     step("carol", "DROP POLICY acdemo_rowfilter_eu", Done),
-    noted("Gate one comes first: with no grant there is nothing to mask.", "dave", "SELECT ssn FROM sales_wh.acdemo.orders", NotFound),
+    noted(
+        "Gate one comes first: with no grant there is nothing to mask.",
+        "dave",
+        "SELECT ssn FROM sales_wh.acdemo.orders",
+        NotFound,
+    ),
 ];
 
 /// What the tutorial's page goes on with and this version does not do.
@@ -378,8 +405,16 @@ pub const NOT_YET: &[Step] = &[
         "CREATE FUNCTION sales_wh.acdemo.protect(s VARCHAR) RETURNS VARCHAR RETURN SELECT 'hidden'",
         NotYet,
     ),
-    step("carol", "ALTER TABLE sales_wh.acdemo.orders ADD ROW ACCESS POLICY sales_wh.acdemo.f(region)", NotYet),
-    step("carol", "ALTER TABLE sales_wh.acdemo.orders MODIFY COLUMN ssn SET MASKING POLICY sales_wh.acdemo.f(ssn)", NotYet),
+    step(
+        "carol",
+        "ALTER TABLE sales_wh.acdemo.orders ADD ROW ACCESS POLICY sales_wh.acdemo.f(region)",
+        NotYet,
+    ),
+    step(
+        "carol",
+        "ALTER TABLE sales_wh.acdemo.orders MODIFY COLUMN ssn SET MASKING POLICY sales_wh.acdemo.f(ssn)",
+        NotYet,
+    ),
     noted(
         "Reflections.",
         "carol",
@@ -399,7 +434,12 @@ pub const COMPLETE_EXAMPLE: &[Step] = &[
     step("carol", "REVOKE USAGE ON DATABASE sales_wh FROM ROLE \"analyst\"", Done),
     step("carol", "REVOKE USAGE ON SCHEMA sales_wh.acdemo FROM ROLE \"analyst\"", Done),
     step("alice", "SELECT id, region, ssn FROM sales_wh.acdemo.orders ORDER BY id", NotFound),
-    noted("Gate one: may they open it.", "carol", "GRANT USAGE ON DATABASE sales_wh TO ROLE \"analyst\"", Done),
+    noted(
+        "Gate one: may they open it.",
+        "carol",
+        "GRANT USAGE ON DATABASE sales_wh TO ROLE \"analyst\"",
+        Done,
+    ),
     step("carol", "GRANT USAGE ON SCHEMA sales_wh.acdemo TO ROLE \"analyst\"", Done),
     step("carol", "GRANT SELECT ON sales_wh.acdemo.orders TO ROLE \"analyst\"", Done),
     noted(
@@ -430,7 +470,12 @@ pub const COMPLETE_EXAMPLE: &[Step] = &[
 
 /// TPC-H beside it, for queries of one's own.
 pub const TPCH: &[Step] = &[
-    noted("TPC-H, governed like any other table.", "alice", "SELECT count(*) FROM sales_wh.tpch.nation", NotFound),
+    noted(
+        "TPC-H, governed like any other table.",
+        "alice",
+        "SELECT count(*) FROM sales_wh.tpch.nation",
+        NotFound,
+    ),
     step("carol", "GRANT SELECT ON ALL TABLES IN SCHEMA sales_wh.tpch TO ROLE \"analyst\"", Done),
     step(
         "alice",

@@ -8,7 +8,9 @@ use catalog::Catalog;
 use engine::{Engine, EngineParts, EngineSettings, RestrictedColumns};
 use identity::Identity;
 use policy::model::State;
-use policy::{ConditionErrors, GateTwoSettings, MaskCombine, MaskPrecedence, RowFilterCombine, bootstrap, defs};
+use policy::{
+    ConditionErrors, GateTwoSettings, MaskCombine, MaskPrecedence, RowFilterCombine, bootstrap, defs,
+};
 use query_api::QueryService;
 use rand::distr::{Alphanumeric, SampleString};
 use stdx::{Clock, Secret};
@@ -60,7 +62,9 @@ pub(crate) async fn open(
         catalogs,
         audit: Arc::clone(&audit),
         clock,
-        make_verifier: Arc::new(|password| identity::make_verifier(password).map_err(|error| error.to_string())),
+        make_verifier: Arc::new(|password| {
+            identity::make_verifier(password).map_err(|error| error.to_string())
+        }),
         mask_key,
         settings: settings(&config.engine),
         closed_folders: closed_folders(config),
@@ -88,7 +92,8 @@ async fn open_store(
         is_first_start = true;
         bootstrap::initial_state(&names, FIRST_ADMIN, Some(verifier))
     };
-    let store: Arc<dyn PolicyStore> = Arc::new(SqlPolicyStore::open(&data_dir.join("policy.sqlite"), initial).await?);
+    let store: Arc<dyn PolicyStore> =
+        Arc::new(SqlPolicyStore::open(&data_dir.join("policy.sqlite"), initial).await?);
     has_services(config, store.current().state())?;
     Ok((store, is_first_start.then_some(password)))
 }
@@ -97,7 +102,9 @@ async fn open_store(
 fn has_services(config: &Config, state: &State) -> Result<(), ServerError> {
     for catalog in &config.catalogs {
         let serves = |configs: &std::collections::BTreeMap<String, String>| {
-            configs.get(defs::CATALOGS_CONFIG).is_some_and(|names| names.split(',').any(|name| name == catalog.name))
+            configs
+                .get(defs::CATALOGS_CONFIG)
+                .is_some_and(|names| names.split(',').any(|name| name == catalog.name))
         };
         if !state.services.values().any(|service| serves(&service.configs)) {
             return Err(ServerError::CatalogWithoutService { name: catalog.name.clone() });

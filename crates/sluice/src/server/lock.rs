@@ -42,7 +42,10 @@ impl DataDir {
             Err(TryLockError::Error(source)) => return Err(failed(source)),
         }
         // For the reader of the other process's error; the lock holds without it.
-        let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| write!(file, "{}", std::process::id()));
+        let _ = file
+            .set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| write!(file, "{}", std::process::id()));
         Ok(Self { path: path.to_owned(), _lock: file })
     }
 

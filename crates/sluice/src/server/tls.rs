@@ -10,7 +10,8 @@ use crate::config::TlsFiles;
 
 pub(crate) fn read(files: &TlsFiles) -> Result<Arc<rustls::ServerConfig>, ServerError> {
     let wrong = |path: &Path, reason: String| ServerError::Tls { path: path.to_owned(), reason };
-    let open = |path: &Path| File::open(path).map(BufReader::new).map_err(|error| wrong(path, error.to_string()));
+    let open =
+        |path: &Path| File::open(path).map(BufReader::new).map_err(|error| wrong(path, error.to_string()));
     let chain: Result<Vec<_>, _> = rustls_pemfile::certs(&mut open(&files.cert)?).collect();
     let chain = chain.map_err(|error| wrong(&files.cert, error.to_string()))?;
     if chain.is_empty() {

@@ -9,11 +9,12 @@ use query_api::{Outcome, QueryError, QuerySession, Rows};
 use tokio::sync::mpsc;
 use tokio_postgres::error::ErrorPosition;
 use tokio_postgres::types::Type;
-use tokio_postgres::{AsyncMessage, NoTls, SimpleQueryMessage};
+use tokio_postgres::{AsyncMessage, SimpleQueryMessage, Socket};
 use tokio_util::sync::CancellationToken;
 
 use super::output::{Column, ValueKind, Values, Writer};
 use super::split::first_words;
+use super::tls::{Encrypted, Tls};
 
 /// A statement that failed, as the user is told of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,12 +29,13 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    fn local(message: impl Into<String>) -> Self {
+    pub(crate) fn local(message: impl Into<String>) -> Self {
         Self { message: message.into(), sqlstate: None, hint: None, position: None, is_fatal: false }
     }
 
     fn from_query(error: &QueryError, statement: &str) -> Self {
-        let position = error.position().and_then(|bytes| statement.get(..bytes)).map(|before| before.chars().count());
+        let position =
+            error.position().and_then(|bytes| statement.get(..bytes)).map(|before| before.chars().count());
         Self {
             message: error.message().to_owned(),
             sqlstate: Some(error.kind().sqlstate().to_owned()),
@@ -84,6 +86,7 @@ pub(crate) enum Client {
 pub(crate) struct Remote {
     client: Arc<tokio_postgres::Client>,
     notices: Arc<tokio::sync::Mutex<mpsc::UnboundedReceiver<String>>>,
+    tls: Tls,
 }
 
 /// What a statement without an error left to tell.
@@ -94,10 +97,10 @@ pub(crate) struct Completion {
 
 impl Client {
     /// Connects; the connection is driven by a task of its own until it ends.
-    pub(crate) async fn connect(config: &tokio_postgres::Config) -> Result<Self, Failure> {
-        let (client, notices) = connect(config).await?;
+    pub(crate) async fn connect(config: &tokio_postgres::Config, tls: Tls) -> Result<Self, Failure> {
+        let (client, notices) = connect(config, tls.clone()).await?;
         let notices = Arc::new(tokio::sync::Mutex::new(notices));
-        Ok(Self::Remote(Remote { client: Arc::new(client), notices }))
+        Ok(Self::Remote(Remote { client: Arc::new(client), notices, tls }))
     }
 
     /// Runs one statement and writes its result.
@@ -136,15 +139,18 @@ impl Client {
 /// Connects; what the server tells meanwhile comes by the channel.
 pub(crate) async fn connect(
     config: &tokio_postgres::Config,
+    tls: Tls,
 ) -> Result<(tokio_postgres::Client, mpsc::UnboundedReceiver<String>), Failure> {
-    let (client, connection) = config.connect(NoTls).await.map_err(|error| Failure::from_postgres(&error))?;
+    let mut config = config.clone();
+    config.ssl_mode(tls.mode);
+    let (client, connection) = config.connect(tls).await.map_err(|error| Failure::from_postgres(&error))?;
     let (sender, notices) = mpsc::unbounded_channel();
     tokio::spawn(drive(connection, sender));
     Ok((client, notices))
 }
 
 async fn drive(
-    mut connection: tokio_postgres::Connection<tokio_postgres::Socket, tokio_postgres::tls::NoTlsStream>,
+    mut connection: tokio_postgres::Connection<Socket, Encrypted>,
     notices: mpsc::UnboundedSender<String>,
 ) {
     let mut messages = futures::stream::poll_fn(move |context| connection.poll_message(context));
@@ -174,7 +180,7 @@ impl Remote {
                 () = cancel.cancelled(), if !is_cancelled => {
                     is_cancelled = true;
                     let token = self.client.cancel_token();
-                    token.cancel_query(NoTls).await.map_err(|error| Failure::from_postgres(&error))?;
+                    token.cancel_query(self.tls.clone()).await.map_err(|error| Failure::from_postgres(&error))?;
                     continue;
                 }
             };
@@ -185,7 +191,9 @@ impl Remote {
                     let kind = |at: usize| kinds.get(at).copied().unwrap_or(ValueKind::Other);
                     let named = columns.iter().enumerate();
                     writer.columns(
-                        named.map(|(at, column)| Column { name: column.name().to_owned(), kind: kind(at) }).collect(),
+                        named
+                            .map(|(at, column)| Column { name: column.name().to_owned(), kind: kind(at) })
+                            .collect(),
                     )?;
                 }
                 Some(SimpleQueryMessage::Row(row)) => {
@@ -206,12 +214,15 @@ impl Remote {
     /// The simple protocol as the client library gives it tells no types, so they are asked for first.
     async fn column_kinds(&self, statement: &str) -> Vec<ValueKind> {
         let first = first_words(statement, 1);
-        let is_query = first.first().is_some_and(|word| matches!(word.as_str(), "SELECT" | "WITH" | "VALUES" | "TABLE"));
+        let is_query =
+            first.first().is_some_and(|word| matches!(word.as_str(), "SELECT" | "WITH" | "VALUES" | "TABLE"));
         if !is_query {
             return Vec::new();
         }
         match self.client.prepare(statement).await {
-            Ok(prepared) => prepared.columns().iter().map(|column| kind_of_postgres(column.type_())).collect(),
+            Ok(prepared) => {
+                prepared.columns().iter().map(|column| kind_of_postgres(column.type_())).collect()
+            }
             // The statement itself will tell what is wrong.
             Err(_) => Vec::new(),
         }
@@ -255,7 +266,11 @@ fn kind_of_postgres(kind: &Type) -> ValueKind {
     }
 }
 
-async fn write_outcome(outcome: Outcome, statement: &str, writer: &mut Writer<'_>) -> Result<Completion, Failure> {
+async fn write_outcome(
+    outcome: Outcome,
+    statement: &str,
+    writer: &mut Writer<'_>,
+) -> Result<Completion, Failure> {
     match outcome {
         Outcome::Rows { rows, notices, .. } => {
             write_rows(rows, statement, writer).await?;
@@ -277,24 +292,31 @@ async fn write_outcome(outcome: Outcome, statement: &str, writer: &mut Writer<'_
 async fn write_rows(mut rows: Rows, statement: &str, writer: &mut Writer<'_>) -> Result<(), Failure> {
     let fields = rows.schema.fields();
     writer.columns(
-        fields.iter().map(|f| Column { name: f.name().clone(), kind: kind_of_arrow(f.data_type()) }).collect(),
+        fields
+            .iter()
+            .map(|f| Column { name: f.name().clone(), kind: kind_of_arrow(f.data_type()) })
+            .collect(),
     )?;
     while let Some(batch) = rows.batches.next().await {
         let batch = batch.map_err(|error| Failure::from_query(&error, statement))?;
         let options = value_format();
         let formatters: Result<Vec<ArrayFormatter<'_>>, _> =
             batch.columns().iter().map(|column| ArrayFormatter::try_new(column.as_ref(), &options)).collect();
-        let formatters = formatters.map_err(|error| Failure::local(format!("a value cannot be shown: {error}")))?;
+        let formatters =
+            formatters.map_err(|error| Failure::local(format!("a value cannot be shown: {error}")))?;
         for at in 0..batch.num_rows() {
             let mut values: Values = Vec::with_capacity(formatters.len());
             for (formatter, column) in formatters.iter().zip(batch.columns()) {
-                let value = match column.is_null(at) {
-                    true => None,
-                    false => {
-                        let text = formatter.value(at).try_to_string();
-                        Some(text.map_err(|error| Failure::local(format!("a value cannot be shown: {error}")))?)
-                    }
-                };
+                let value =
+                    match column.is_null(at) {
+                        true => None,
+                        false => {
+                            let text = formatter.value(at).try_to_string();
+                            Some(text.map_err(|error| {
+                                Failure::local(format!("a value cannot be shown: {error}"))
+                            })?)
+                        }
+                    };
                 values.push(value);
             }
             writer.row(values)?;

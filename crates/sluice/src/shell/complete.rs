@@ -10,16 +10,106 @@ use super::client::Client;
 use super::meta::COMMANDS;
 
 const KEYWORDS: &[&str] = &[
-    "ACCESS", "ADD", "ALL", "ALTER", "AND", "AS", "ASC", "BETWEEN", "BY", "CASE", "CAST", "CATALOG", "CHECK", "COLUMN",
-    "COMMENT", "CREATE", "CROSS JOIN", "CURRENT ROLES", "DATABASE", "DELETE FROM", "DENY", "DESC", "DESCRIBE",
-    "DISTINCT", "DROP", "EFFECTIVE", "ELSE", "END", "EXCEPT", "EXISTS", "EXPLAIN", "FALSE", "FOR USER", "FROM",
-    "FUNCTION", "FUTURE", "GRANT", "GRANTS", "GROUP", "GROUP BY", "HAVING", "IF EXISTS", "IF NOT EXISTS", "IN", "INNER",
-    "INSERT INTO", "INTERSECT", "IS NULL", "JOIN", "LEFT JOIN", "LIKE", "LIMIT", "MASK", "MASKING", "MASK_DATE_SHOW_YEAR",
-    "MASK_HASH", "MASK_NONE", "MASK_NULL", "MASK_SHOW_FIRST_4", "MASK_SHOW_LAST_4", "MERGE INTO", "NOT", "NULL",
-    "OFFSET", "ON", "OR", "OR REPLACE", "ORDER BY", "OUTER", "PASSWORD", "POLICIES", "POLICY", "PRIVILEGES", "PUBLIC",
-    "REVOKE", "RIGHT JOIN", "ROLE", "ROLES", "ROW FILTER", "SCHEMA", "SELECT", "SET", "SHOW", "TABLE", "TABLES IN SCHEMA",
-    "THEN", "TO", "TRUE", "UNION", "UPDATE", "USAGE", "USER", "USERS", "USING", "VALUES", "VIEW", "WHEN", "WHERE",
-    "WITH", "WITH GRANT OPTION",
+    "ACCESS",
+    "ADD",
+    "ALL",
+    "ALTER",
+    "AND",
+    "AS",
+    "ASC",
+    "BETWEEN",
+    "BY",
+    "CASE",
+    "CAST",
+    "CATALOG",
+    "CHECK",
+    "COLUMN",
+    "COMMENT",
+    "CREATE",
+    "CROSS JOIN",
+    "CURRENT ROLES",
+    "DATABASE",
+    "DELETE FROM",
+    "DENY",
+    "DESC",
+    "DESCRIBE",
+    "DISTINCT",
+    "DROP",
+    "EFFECTIVE",
+    "ELSE",
+    "END",
+    "EXCEPT",
+    "EXISTS",
+    "EXPLAIN",
+    "FALSE",
+    "FOR USER",
+    "FROM",
+    "FUNCTION",
+    "FUTURE",
+    "GRANT",
+    "GRANTS",
+    "GROUP",
+    "GROUP BY",
+    "HAVING",
+    "IF EXISTS",
+    "IF NOT EXISTS",
+    "IN",
+    "INNER",
+    "INSERT INTO",
+    "INTERSECT",
+    "IS NULL",
+    "JOIN",
+    "LEFT JOIN",
+    "LIKE",
+    "LIMIT",
+    "MASK",
+    "MASKING",
+    "MASK_DATE_SHOW_YEAR",
+    "MASK_HASH",
+    "MASK_NONE",
+    "MASK_NULL",
+    "MASK_SHOW_FIRST_4",
+    "MASK_SHOW_LAST_4",
+    "MERGE INTO",
+    "NOT",
+    "NULL",
+    "OFFSET",
+    "ON",
+    "OR",
+    "OR REPLACE",
+    "ORDER BY",
+    "OUTER",
+    "PASSWORD",
+    "POLICIES",
+    "POLICY",
+    "PRIVILEGES",
+    "PUBLIC",
+    "REVOKE",
+    "RIGHT JOIN",
+    "ROLE",
+    "ROLES",
+    "ROW FILTER",
+    "SCHEMA",
+    "SELECT",
+    "SET",
+    "SHOW",
+    "TABLE",
+    "TABLES IN SCHEMA",
+    "THEN",
+    "TO",
+    "TRUE",
+    "UNION",
+    "UPDATE",
+    "USAGE",
+    "USER",
+    "USERS",
+    "USING",
+    "VALUES",
+    "VIEW",
+    "WHEN",
+    "WHERE",
+    "WITH",
+    "WITH GRANT OPTION",
 ];
 
 /// What completion offers at most.
@@ -82,7 +172,12 @@ impl Completer for Names {
         let word = before.get(start..).unwrap_or_default();
         if before.trim_start().starts_with('\\') && !before.trim_start().contains(char::is_whitespace) {
             let start = before.len() - before.trim_start().len();
-            return suggestions(COMMANDS.iter().map(|name| (*name).to_owned()), before.trim_start(), start, pos);
+            return suggestions(
+                COMMANDS.iter().map(|name| (*name).to_owned()),
+                before.trim_start(),
+                start,
+                pos,
+            );
         }
         if word.is_empty() {
             return Vec::new();
@@ -90,26 +185,39 @@ impl Completer for Names {
         let upper = word.to_uppercase();
         let is_lower = word.chars().all(|c| !c.is_uppercase());
         let keywords = KEYWORDS.iter().filter(|keyword| keyword.starts_with(&upper));
-        let keywords = keywords.map(|keyword| if is_lower { keyword.to_lowercase() } else { (*keyword).to_owned() });
+        let keywords =
+            keywords.map(|keyword| if is_lower { keyword.to_lowercase() } else { (*keyword).to_owned() });
         let names: Vec<String> = self.visible(word).into_iter().chain(keywords).collect();
         suggestions(names, word, start, pos)
     }
 }
 
-fn suggestions(names: impl IntoIterator<Item = String>, prefix: &str, start: usize, end: usize) -> Vec<Suggestion> {
+fn suggestions(
+    names: impl IntoIterator<Item = String>,
+    prefix: &str,
+    start: usize,
+    end: usize,
+) -> Vec<Suggestion> {
     let prefix = prefix.to_lowercase();
     names
         .into_iter()
         .filter(|name| name.to_lowercase().starts_with(&prefix))
         .take(SUGGESTIONS_MAX)
-        .map(|value| Suggestion { value, span: Span::new(start, end), append_whitespace: false, ..Suggestion::default() })
+        .map(|value| Suggestion {
+            value,
+            span: Span::new(start, end),
+            append_whitespace: false,
+            ..Suggestion::default()
+        })
         .collect()
 }
 
 /// Where the name that ends a text begins.
 fn word_start(before: &str) -> usize {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '"');
-    before.rfind(|c: char| !is_part(c)).map_or(0, |at| at + before.get(at..).and_then(|s| s.chars().next()).map_or(1, char::len_utf8))
+    before
+        .rfind(|c: char| !is_part(c))
+        .map_or(0, |at| at + before.get(at..).and_then(|s| s.chars().next()).map_or(1, char::len_utf8))
 }
 
 #[cfg(test)]
@@ -118,7 +226,9 @@ mod tests {
 
     #[test]
     fn the_word_before_the_cursor_may_be_qualified() {
-        for (before, word) in [("select * from a.b", "a.b"), ("sel", "sel"), ("f(x, y", "y"), ("a = é", "é"), ("a ", "")] {
+        for (before, word) in
+            [("select * from a.b", "a.b"), ("sel", "sel"), ("f(x, y", "y"), ("a = é", "é"), ("a ", "")]
+        {
             assert_eq!(before.get(word_start(before)..), Some(word), "{before}");
         }
     }

@@ -8,7 +8,10 @@ pub(crate) enum Meta {
     Quit,
     Help,
     /// Runs a query; the text is told instead of an empty result.
-    Query { sql: String, if_empty: String },
+    Query {
+        sql: String,
+        if_empty: String,
+    },
     Timing(Option<bool>),
     Expanded(Option<bool>),
     Format(Format),
@@ -36,8 +39,9 @@ A statement that begins with a space is not kept in the history.
 ";
 
 /// Commands, for completion.
-pub(crate) const COMMANDS: &[&str] =
-    &["\\?", "\\d", "\\dn", "\\dt", "\\du", "\\dv", "\\format", "\\i", "\\l", "\\o", "\\q", "\\timing", "\\x"];
+pub(crate) const COMMANDS: &[&str] = &[
+    "\\?", "\\d", "\\dn", "\\dt", "\\du", "\\dv", "\\format", "\\i", "\\l", "\\o", "\\q", "\\timing", "\\x",
+];
 
 /// Reads a command line.
 pub(crate) fn parse(line: &str) -> Result<Meta, String> {
@@ -46,7 +50,8 @@ pub(crate) fn parse(line: &str) -> Result<Meta, String> {
         Some((name, rest)) => (name, rest.trim()),
         None => (line, ""),
     };
-    let alone = |meta| if rest.is_empty() { Ok(meta) } else { Err(format!("`{name}` takes nothing after it")) };
+    let alone =
+        |meta| if rest.is_empty() { Ok(meta) } else { Err(format!("`{name}` takes nothing after it")) };
     match name {
         "\\q" | "\\quit" => alone(Meta::Quit),
         "\\?" | "\\h" | "\\help" => alone(Meta::Help),
@@ -99,7 +104,8 @@ fn query(sql: &str, if_empty: &str) -> Meta {
 
 fn relations(types: &[&str]) -> Meta {
     let quoted: Vec<String> = types.iter().map(|kind| format!("'{kind}'")).collect();
-    let of_type = if quoted.is_empty() { String::new() } else { format!(" AND table_type IN ({})", quoted.join(", ")) };
+    let of_type =
+        if quoted.is_empty() { String::new() } else { format!(" AND table_type IN ({})", quoted.join(", ")) };
     query(
         &format!(
             "SELECT table_schema AS \"schema\", table_name AS \"name\", table_type AS \"type\" \
@@ -192,7 +198,9 @@ mod tests {
         assert!(sql("\\d \"Orders\"").contains("table_name = 'Orders'"));
         assert!(sql("\\d o'x").contains("table_name = 'o''x'"));
         assert!(sql("\\d acdemo.orders").contains("table_schema = 'acdemo'"));
-        assert!(sql("\\d sales_wh.a.b.orders").contains("table_catalog = 'sales_wh' AND table_schema = 'a.b'"));
+        assert!(
+            sql("\\d sales_wh.a.b.orders").contains("table_catalog = 'sales_wh' AND table_schema = 'a.b'")
+        );
         assert!(parse("\\d a..b").is_err());
     }
 

@@ -51,7 +51,15 @@ const PLAIN_TABLE: &str = "     -+ |          ";
 impl<'a> Writer<'a> {
     /// `quiet` leaves out row counts.
     pub(crate) fn new(out: &'a mut dyn Write, format: Format, quiet: bool) -> Self {
-        Self { out, format, quiet, columns: Vec::new(), held: Vec::new(), n_rows: 0, progress: Arc::default() }
+        Self {
+            out,
+            format,
+            quiet,
+            columns: Vec::new(),
+            held: Vec::new(),
+            n_rows: 0,
+            progress: Arc::default(),
+        }
     }
 
     pub(crate) fn progress(&self) -> Arc<AtomicU64> {
@@ -152,7 +160,9 @@ pub(crate) fn write_table(out: &mut dyn Write, columns: &[Column], rows: &[Value
     }
     let mut table = Table::new();
     table.load_preset(PLAIN_TABLE).force_no_tty();
-    table.set_header(Row::from(columns.iter().map(|column| Cell::new(shown(Some(&column.name)))).collect::<Vec<_>>()));
+    table.set_header(Row::from(
+        columns.iter().map(|column| Cell::new(shown(Some(&column.name)))).collect::<Vec<_>>(),
+    ));
     for values in rows {
         let cells = columns.iter().zip(values).map(|(column, value)| {
             let cell = Cell::new(shown(value.as_deref()));
@@ -187,7 +197,9 @@ fn json_object(columns: &[Column], values: &Values) -> String {
     let fields: Vec<String> = columns
         .iter()
         .zip(values)
-        .map(|(column, value)| format!("{}:{}", json_text(&column.name), json_value(column.kind, value.as_deref())))
+        .map(|(column, value)| {
+            format!("{}:{}", json_text(&column.name), json_value(column.kind, value.as_deref()))
+        })
         .collect();
     format!("{{{}}}", fields.join(","))
 }
@@ -196,7 +208,9 @@ fn json_value(kind: ValueKind, value: Option<&str>) -> String {
     match (kind, value) {
         (_, None) => "null".to_owned(),
         // A number keeps all its digits; NaN and infinities are no JSON numbers.
-        (ValueKind::Number, Some(text)) if serde_json::from_str::<serde_json::Number>(text).is_ok() => text.to_owned(),
+        (ValueKind::Number, Some(text)) if serde_json::from_str::<serde_json::Number>(text).is_ok() => {
+            text.to_owned()
+        }
         (ValueKind::Flag, Some("t" | "true")) => "true".to_owned(),
         (ValueKind::Flag, Some("f" | "false")) => "false".to_owned(),
         (_, Some(text)) => json_text(text),

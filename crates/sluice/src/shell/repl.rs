@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::io;
 
 use reedline::{
-    ColumnarMenu, EditCommand, Emacs, FileBackedHistory, KeyCode, KeyModifiers, MenuBuilder, Prompt, PromptEditMode,
-    PromptHistorySearch, Reedline, ReedlineEvent, ReedlineMenu, Signal, ValidationResult, Validator,
-    default_emacs_keybindings,
+    ColumnarMenu, EditCommand, Emacs, FileBackedHistory, KeyCode, KeyModifiers, MenuBuilder, Prompt,
+    PromptEditMode, PromptHistorySearch, Reedline, ReedlineEvent, ReedlineMenu, Signal, ValidationResult,
+    Validator, default_emacs_keybindings,
 };
 use tokio::runtime::Handle;
 
@@ -64,11 +64,17 @@ fn editor(shell: &Shell) -> Reedline {
     let mut keys = default_emacs_keybindings();
     let menu = ReedlineEvent::UntilFound(vec![ReedlineEvent::Menu(MENU.to_owned()), ReedlineEvent::MenuNext]);
     keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, menu);
-    keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, ReedlineEvent::Edit(vec![EditCommand::InsertNewline]));
+    keys.add_binding(
+        KeyModifiers::ALT,
+        KeyCode::Enter,
+        ReedlineEvent::Edit(vec![EditCommand::InsertNewline]),
+    );
     let names = Names { client: shell.client.clone(), runtime: Handle::current() };
     let editor = Reedline::create()
         .with_validator(Box::new(UntilSemicolon))
         .with_completer(Box::new(names))
+        .with_quick_completions(true)
+        .with_partial_completions(true)
         .with_menu(ReedlineMenu::EngineCompleter(Box::new(ColumnarMenu::default().with_name(MENU))))
         .with_edit_mode(Box::new(Emacs::new(keys)))
         .with_history_exclusion_prefix(Some(" ".to_owned()))

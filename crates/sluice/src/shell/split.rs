@@ -5,11 +5,18 @@
 enum State<'a> {
     Plain,
     LineComment,
-    BlockComment { depth: usize },
+    BlockComment {
+        depth: usize,
+    },
     /// In `'…'` or `"…"`; a doubled quote continues it.
-    Quoted { quote: char, backslash: bool },
+    Quoted {
+        quote: char,
+        backslash: bool,
+    },
     /// In `$tag$…$tag$`; the tag with its dollars.
-    Dollar { tag: &'a str },
+    Dollar {
+        tag: &'a str,
+    },
 }
 
 /// A script's pieces, in order.
@@ -88,7 +95,9 @@ fn step<'a>(state: State<'a>, rest: &'a str, c: char, before: &str) -> (State<'a
             0 | 1 => (State::Plain, 2),
             _ => (State::BlockComment { depth: depth - 1 }, 2),
         },
-        State::BlockComment { depth } if rest.starts_with("/*") => (State::BlockComment { depth: depth + 1 }, 2),
+        State::BlockComment { depth } if rest.starts_with("/*") => {
+            (State::BlockComment { depth: depth + 1 }, 2)
+        }
         State::BlockComment { .. } => (state, one),
         State::Quoted { backslash: true, .. } if c == '\\' => {
             let escaped = rest.chars().nth(1).map_or(0, char::len_utf8);
@@ -137,7 +146,8 @@ pub(crate) fn first_words(statement: &str, n_max: usize) -> Vec<String> {
         } else if !word.is_empty() {
             words.push(std::mem::take(&mut word));
         }
-        let is_mark = state == State::Plain && next == State::Plain && !c.is_whitespace() && !is_word(c) && c != '(';
+        let is_mark =
+            state == State::Plain && next == State::Plain && !c.is_whitespace() && !is_word(c) && c != '(';
         if words.len() >= n_max || is_mark {
             break;
         }

@@ -66,6 +66,8 @@ pub(crate) fn apply(draft: &mut Draft<'_>, edit: &Edit, actor: &Actor, faults: &
         Edit::Grant(_)
         | Edit::Revoke(_)
         | Edit::Deny(_)
+        | Edit::DenyColumns(_)
+        | Edit::RevokeColumns(_)
         | Edit::CreatePolicy(_)
         | Edit::DropPolicy { .. }
         | Edit::AlterPolicy { .. }

@@ -6,7 +6,12 @@ use crate::model::Policy;
 /// The policies of `service` that name a table, or every table of its database, enabled or not.
 ///
 /// Values are compared as the service compares them: without case, and `*` only where it is a whole value.
-pub fn policies_on<'s>(snapshot: &'s Snapshot, service: &str, database: &str, table: &str) -> Vec<&'s Policy> {
+pub fn policies_on<'s>(
+    snapshot: &'s Snapshot,
+    service: &str,
+    database: &str,
+    table: &str,
+) -> Vec<&'s Policy> {
     let names = |policy: &Policy, level: &str, wanted: &str| {
         policy.resources.get(level).is_some_and(|values| {
             let listed = values.values.iter().any(|value| value == "*" || value.eq_ignore_ascii_case(wanted));

@@ -75,7 +75,7 @@ pub(crate) fn column(draft: &mut Draft<'_>, column: &Column<'_>, actor: &Actor, 
             faults.denied(format!("rename the column `{}` to `{}`", column.from, column.to));
             continue;
         }
-        if is_named && policy.kind == PolicyKind::Mask {
+        if is_named && matches!(policy.kind, PolicyKind::Mask | PolicyKind::Access) {
             let mut pins = pinned;
             let new = ColumnRef { name: column.to.to_owned(), field_id: column.field_id };
             if !pins.columns.is_empty() && !pins.columns.contains(&new) {

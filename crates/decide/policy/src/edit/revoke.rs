@@ -237,15 +237,7 @@ fn take_all(draft: &mut Draft<'_>, what: RevokeWhat, scope: &Scope, grantee: &Gr
     let mut is_changed = false;
     let own = scope.policy_resources(StepTarget::Named(scope.class().level()));
     for policy in policies_on(draft, &own) {
-        let mut changed = policy.clone();
-        match what {
-            RevokeWhat::GrantOption => take_every_option(&mut changed, grantee),
-            RevokeWhat::Privilege => take_everything(&mut changed, grantee),
-        }
-        if changed != policy {
-            is_changed = true;
-            keep(draft, changed);
-        }
+        is_changed |= take_from(draft, what, policy, grantee);
     }
     if matches!(scope, Scope::Catalog { .. }) {
         is_changed |= take_all_below(draft, what, scope, grantee);
@@ -265,16 +257,22 @@ fn take_all_below(draft: &mut Draft<'_>, what: RevokeWhat, scope: &Scope, grante
             if !is_labelled {
                 continue;
             }
-            let mut changed = policy.clone();
-            match what {
-                RevokeWhat::GrantOption => take_every_option(&mut changed, grantee),
-                RevokeWhat::Privilege => take_everything(&mut changed, grantee),
-            }
-            if changed != policy {
-                is_changed = true;
-                keep(draft, changed);
-            }
+            is_changed |= take_from(draft, what, policy, grantee);
         }
+    }
+    is_changed
+}
+
+/// Takes all that one policy says of the grantee, and tells whether that was anything.
+fn take_from(draft: &mut Draft<'_>, what: RevokeWhat, policy: Policy, grantee: &Grantee) -> bool {
+    let mut changed = policy.clone();
+    match what {
+        RevokeWhat::GrantOption => take_every_option(&mut changed, grantee),
+        RevokeWhat::Privilege => take_everything(&mut changed, grantee),
+    }
+    let is_changed = changed != policy;
+    if is_changed {
+        keep(draft, changed);
     }
     is_changed
 }

@@ -220,15 +220,11 @@ fn mask_items(from: &[MaskItem], at: &Path<'_>, faults: &mut Faults) -> Vec<mode
         .enumerate()
         .map(|(idx, from)| {
             let at = Path::Element(&at, idx);
-            let item = model::Item {
-                accesses: accesses(&from.accesses, &at, faults),
-                users: from.users.clone(),
-                groups: from.groups.clone(),
-                roles: from.roles.clone(),
-                conditions: conditions(&from.conditions, &at, faults),
-                delegate_admin: from.delegate_admin.unwrap_or(false),
-            };
-            let info = from.data_mask_info.clone().unwrap_or_default();
+            let MaskItem { accesses, users, groups, roles, conditions, delegate_admin, data_mask_info } =
+                from.clone();
+            let item =
+                item(&Item { accesses, users, groups, roles, conditions, delegate_admin }, &at, faults);
+            let info = data_mask_info.unwrap_or_default();
             let mask = model::MaskInfo {
                 mask_type: required(
                     &info.data_mask_type,
@@ -261,15 +257,11 @@ fn filter_items(from: &[FilterItem], at: &Path<'_>, faults: &mut Faults) -> Vec<
         .enumerate()
         .map(|(idx, from)| {
             let at = Path::Element(&at, idx);
-            let item = model::Item {
-                accesses: accesses(&from.accesses, &at, faults),
-                users: from.users.clone(),
-                groups: from.groups.clone(),
-                roles: from.roles.clone(),
-                conditions: conditions(&from.conditions, &at, faults),
-                delegate_admin: from.delegate_admin.unwrap_or(false),
-            };
-            let info = from.row_filter_info.clone().unwrap_or_default();
+            let FilterItem { accesses, users, groups, roles, conditions, delegate_admin, row_filter_info } =
+                from.clone();
+            let item =
+                item(&Item { accesses, users, groups, roles, conditions, delegate_admin }, &at, faults);
+            let info = row_filter_info.unwrap_or_default();
             model::FilterItem { item, filter_expr: info.filter_expr.unwrap_or_default() }
         })
         .collect()

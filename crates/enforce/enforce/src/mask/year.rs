@@ -38,7 +38,10 @@ pub(crate) fn year_starts(array: &dyn Array) -> Result<ArrayRef> {
     }
 }
 
-fn map<T: ArrowPrimitiveType>(array: &dyn Array, f: impl Fn(T::Native) -> Option<T::Native>) -> Result<ArrayRef> {
+fn map<T: ArrowPrimitiveType>(
+    array: &dyn Array,
+    f: impl Fn(T::Native) -> Option<T::Native>,
+) -> Result<ArrayRef> {
     let Some(array) = array.as_any().downcast_ref::<PrimitiveArray<T>>() else {
         return exec_err!("the year mask met an array of another type");
     };

@@ -132,7 +132,12 @@ impl TableProvider for IcebergTableProvider {
             };
             return Ok(Arc::new(EmptyExec::new(schema)));
         }
-        tracing::debug!(table = %self.shown, files = index.files.len(), kept = kept.len(), "scan planned");
+        tracing::debug!(
+            table = %self.shown,
+            n_files = index.files.len(),
+            n_files_kept = kept.len(),
+            "scan planned"
+        );
         let statistics =
             Statistics::try_merge_iter(kept.iter().map(|f| f.statistics.as_ref()), &self.schema)?;
         let (files, selects_rows) = self.partitioned(kept).await?;

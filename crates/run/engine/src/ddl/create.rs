@@ -144,23 +144,34 @@ async fn create_as(
 ) -> Result<u64, QueryError> {
     let governed = query::govern(running, ast::Statement::Query(Box::new(source)), call.parameters).await?;
     let record = running.audit_query(&governed.resolved, call.text);
-    let rows = query::execute(running, &governed).await?;
+    let written = fill(running, name, &governed, partition_by).await;
+    record.finish(running, *written.as_ref().unwrap_or(&0), written.as_ref().err());
+    written
+}
+
+async fn fill(
+    running: &Running,
+    name: &RelationName,
+    governed: &query::Governed,
+    partition_by: &[String],
+) -> Result<u64, QueryError> {
+    let rows = query::execute(running, governed).await?;
     let schema = storable(&rows.schema())?;
     let catalog = running.catalog(&name.catalog)?;
     let mut pending = catalog
         .begin_create(&name.namespace, &name.name, &schema, partition_by, properties(running))
         .await
         .map_err(|error| from_catalog(&error))?;
-    let n_rows = match pending.append(rows).await {
-        Ok(n_rows) => n_rows,
+    match pending.append(rows).await {
+        Ok(n_rows) => {
+            pending.commit().await.map_err(|error| from_catalog(&error))?;
+            Ok(n_rows)
+        }
         Err(error) => {
             pending.abandon().await;
-            return Err(from_catalog(&error));
+            Err(from_catalog(&error))
         }
-    };
-    pending.commit().await.map_err(|error| from_catalog(&error))?;
-    record.finish(running, n_rows, None);
-    Ok(n_rows)
+    }
 }
 
 /// A query's columns as a table can have them: named once each, of types that Iceberg knows, all nullable.

@@ -2,7 +2,7 @@
 
 use dialect::ast::{self, AlterPolicyAction, Governance, GrantObject, Grantee as Written, PrivilegeText};
 use policy::edit::{
-    Discovery, DenyEdit, Edit, GrantEdit, GrantOption, Grantee, PolicyAction, PrivilegeSpec, RevokeEdit, RevokeWhat,
+    ColumnDenial, DenyEdit, Discovery, Edit, GrantEdit, GrantOption, Grantee, PolicyAction, PrivilegeSpec, RevokeEdit, RevokeWhat,
     Scope, Validity,
 };
 use policy::model::Priority;
@@ -43,6 +43,16 @@ pub(crate) async fn edit_of(running: &Running, statement: Governance) -> Result<
             Edit::AlterGroup { name: name.value, add, drop }
         }
         Governance::Grant(grant) => Edit::Grant(grant_of(running, grant).await?),
+        Governance::Revoke(revoke) if has_columns(&revoke.privileges) => {
+            if revoke.grant_option_only {
+                return Err(unsupported("GRANT OPTION FOR with a column list"));
+            }
+            let denial = column_denial(running, &revoke.privileges, &revoke.objects, &revoke.grantees).await?;
+            Edit::RevokeColumns(denial)
+        }
+        Governance::Deny(deny) if has_columns(&deny.privileges) => {
+            Edit::DenyColumns(column_denial(running, &deny.privileges, &deny.objects, &deny.grantees).await?)
+        }
         Governance::Revoke(revoke) => Edit::Revoke(RevokeEdit {
             what: if revoke.grant_option_only { RevokeWhat::GrantOption } else { RevokeWhat::Privilege },
             privileges: privileges(&revoke.privileges)?,
@@ -83,10 +93,47 @@ fn privileges(written: &[PrivilegeText]) -> Result<Vec<PrivilegeSpec>, QueryErro
             if privilege.columns.is_empty() {
                 Ok(PrivilegeSpec::new(privilege.name.clone()))
             } else {
-                Err(unsupported("a column list in GRANT, REVOKE or DENY").with_position(privilege.span.start))
+                Err(unsupported("a column list in GRANT").with_position(privilege.span.start))
             }
         })
         .collect()
+}
+
+fn has_columns(privileges: &[PrivilegeText]) -> bool {
+    privileges.iter().any(|privilege| !privilege.columns.is_empty())
+}
+
+/// `SELECT (a, b) ON t`: columns of one table.
+async fn column_denial(
+    running: &Running,
+    privileges: &[PrivilegeText],
+    objects: &[GrantObject],
+    written: &[Written],
+) -> Result<ColumnDenial, QueryError> {
+    let ([privilege], [GrantObject::Table(name)]) = (privileges, objects) else {
+        return Err(unsupported("a column list beside other privileges or objects"));
+    };
+    if privilege.name != "SELECT" {
+        return Err(unsupported(format!("a column list for {}", privilege.name)).with_position(privilege.span.start));
+    }
+    let name = running.path.relation(&parts_of_name(name))?;
+    let table = policies::table(running, &name).await?;
+    let columns = privilege
+        .columns
+        .iter()
+        .map(|column| {
+            policies::column_ref(&table, &column.value)
+                .ok_or_else(|| policies::no_column(&table, &column.value).with_position(column.span.start))
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(ColumnDenial {
+        service: running.snapshot.gate_two_service(&name.catalog).to_owned(),
+        database: name.database(),
+        table: name.name.clone(),
+        uuid: Some(table.uuid.to_string()),
+        columns,
+        grantees: grantees(written),
+    })
 }
 
 async fn scopes(running: &Running, objects: &[GrantObject]) -> Result<Vec<Scope>, QueryError> {

@@ -53,7 +53,7 @@ pub(crate) async fn create(running: &Running, create: ast::CreatePolicy) -> Resu
     })
 }
 
-async fn table(running: &Running, name: &RelationName) -> Result<TableHandle, QueryError> {
+pub(crate) async fn table(running: &Running, name: &RelationName) -> Result<TableHandle, QueryError> {
     let found = if running.is_admin() { find(running, name).await? } else { visible(running, name).await? };
     match found {
         Found::Table(table) => Ok(table),
@@ -136,12 +136,12 @@ fn checked(
     })
 }
 
-fn column_ref(table: &TableHandle, name: &str) -> Option<ColumnRef> {
+pub(crate) fn column_ref(table: &TableHandle, name: &str) -> Option<ColumnRef> {
     let position = table.schema.index_of(name).ok()?;
     Some(ColumnRef { name: name.to_owned(), field_id: table.field_ids.get(position).copied() })
 }
 
-fn no_column(table: &TableHandle, column: &str) -> QueryError {
+pub(crate) fn no_column(table: &TableHandle, column: &str) -> QueryError {
     QueryError::new(ErrorKind::ColumnNotFound, format!("no such column `{column}` in table {}", table.name))
 }
 

@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::{Result as DfResult, ScalarValue};
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::SessionState;
-use datafusion::logical_expr::ScalarUDF;
+use datafusion::logical_expr::{
+    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
 use datafusion::logical_expr::planner::TypePlanner;
 use datafusion_pg_catalog::pg_catalog as library;
 use query_api::QueryError;
@@ -28,10 +32,42 @@ pub(crate) fn register_functions(state: &mut SessionState) -> Result<(), QueryEr
         library::create_pg_get_partition_ancestors_udf(),
         library::quote_ident_udf::create_quote_ident_udf(),
     ];
+    state.register_udf(Arc::new(ScalarUDF::from(Version::new()))).map_err(|error| from_datafusion(&error))?;
     for function in functions {
         state.register_udf(Arc::new(function)).map_err(|error| from_datafusion(&error))?;
     }
     Ok(())
+}
+
+/// `version()` in the form that PostgreSQL's clients take apart.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Version {
+    signature: Signature,
+}
+
+impl Version {
+    fn new() -> Self {
+        Self { signature: Signature::nullary(Volatility::Immutable) }
+    }
+}
+
+impl ScalarUDFImpl for Version {
+    fn name(&self) -> &'static str {
+        "version"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
+        Ok(DataType::Utf8)
+    }
+
+    fn invoke_with_args(&self, _: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
+        let text = format!("PostgreSQL {} (Sluice {})", crate::settings::SERVER_VERSION, env!("CARGO_PKG_VERSION"));
+        Ok(ColumnarValue::Scalar(ScalarValue::Utf8(Some(text))))
+    }
 }
 
 /// Reads `regclass` and the other names of object numbers.

@@ -21,8 +21,11 @@ fn show(format: Format, rows: &[&[Option<&str>]]) -> String {
     String::from_utf8(out).unwrap()
 }
 
-const ROWS: &[&[Option<&str>]] =
-    &[&[Some("1"), Some("Ann \"A\", Lee"), Some("t")], &[Some("10"), None, None], &[Some("3"), Some(""), Some("f")]];
+const ROWS: &[&[Option<&str>]] = &[
+    &[Some("1"), Some("Ann \"A\", Lee"), Some("t")],
+    &[Some("10"), None, None],
+    &[Some("3"), Some(""), Some("f")],
+];
 
 #[test]
 fn a_table_aligns_numbers_right_and_counts_rows() {

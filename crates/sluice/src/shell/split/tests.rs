@@ -2,7 +2,12 @@ use super::*;
 
 fn statements(text: &str) -> Vec<&str> {
     let pieces = cut(text).pieces;
-    pieces.into_iter().map(|piece| match piece { Piece::Statement(text) | Piece::Command(text) => text }).collect()
+    pieces
+        .into_iter()
+        .map(|piece| match piece {
+            Piece::Statement(text) | Piece::Command(text) => text,
+        })
+        .collect()
 }
 
 #[test]
@@ -64,7 +69,10 @@ fn a_backslash_command_takes_its_line() {
 
 #[test]
 fn first_words_pass_over_comments() {
-    assert_eq!(first_words("/* a */ create -- b\n or replace view v", 4), ["CREATE", "OR", "REPLACE", "VIEW"]);
+    assert_eq!(
+        first_words("/* a */ create -- b\n or replace view v", 4),
+        ["CREATE", "OR", "REPLACE", "VIEW"]
+    );
     assert_eq!(first_words("(select 1)", 2), ["SELECT", "1"]);
     assert_eq!(first_words("'x'", 2), Vec::<String>::new());
 }

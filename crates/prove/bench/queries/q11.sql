@@ -1,0 +1,15 @@
+-- The parts that make up most of a nation's stock; the fraction is 0.0001 over the scale.
+select ps_partkey, sum(ps_supplycost * ps_availqty) as value
+from {partsupp} partsupp, {supplier} supplier, {nation} nation
+where ps_suppkey = s_suppkey
+  and s_nationkey = n_nationkey
+  and n_name = 'GERMANY'
+group by ps_partkey
+having sum(ps_supplycost * ps_availqty) > (
+  select sum(ps_supplycost * ps_availqty) * {fraction}
+  from {partsupp} partsupp, {supplier} supplier, {nation} nation
+  where ps_suppkey = s_suppkey
+    and s_nationkey = n_nationkey
+    and n_name = 'GERMANY'
+)
+order by value desc

@@ -1,0 +1,104 @@
+//! Measures Sluice against its peers, side by side in one run, and refuses to tell a figure if the answers differ.
+
+mod answer;
+mod machine;
+mod query;
+mod report;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use clap::{Parser, ValueEnum};
+
+use report::Report;
+
+/// Threads that every contender may use.
+const THREADS: usize = 2;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask bench", about = "Measures Sluice against its peers")]
+struct Args {
+    /// What to measure.
+    #[arg(required = true, value_enum)]
+    suites: Vec<Suite>,
+    /// A small form that ends in a minute; its figures tell of faults, not of speed.
+    #[arg(long)]
+    quick: bool,
+    /// Writes the figures to this file as well.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Leaves a peer out that would otherwise have to be there.
+    #[arg(long, value_enum, value_name = "PEER")]
+    without: Vec<Peer>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+enum Suite {
+    /// TPC-H, governed and not.
+    Query,
+}
+
+impl Suite {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Query => "query",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Peer {
+    Duckdb,
+}
+
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<()> {
+    if !args.quick && cfg!(debug_assertions) {
+        bail!("a full run needs a release build: `cargo xtask bench {}`", Suite::Query.name());
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build()?;
+    let mut reports = Vec::new();
+    for suite in args.suites.iter().copied().collect::<BTreeSet<_>>() {
+        let report = match suite {
+            Suite::Query => {
+                let form = if args.quick { query::Form::QUICK } else { query::Form::FULL };
+                let has_duckdb = !args.without.contains(&Peer::Duckdb);
+                runtime.block_on(query::run(form, has_duckdb)).context("suite `query`")?
+            }
+        };
+        if !args.quick {
+            keep(&report)?;
+        }
+        reports.push(report);
+    }
+    if let Some(path) = &args.json {
+        write(path, &report::json(&reports))?;
+    }
+    for report in &reports {
+        print!("{}", report.table());
+    }
+    Ok(())
+}
+
+/// Puts a full run's figures where they are kept under version control.
+fn keep(report: &Report) -> Result<()> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/benchmarks");
+    std::fs::create_dir_all(&folder).with_context(|| format!("`{}` cannot be made", folder.display()))?;
+    write(&folder.join(format!("{}.json", report.suite)), &report::json(std::slice::from_ref(report)))?;
+    write(&folder.join(format!("{}.md", report.suite)), &report.page())
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    std::fs::write(path, text).with_context(|| format!("`{}` cannot be written", path.display()))
+}
