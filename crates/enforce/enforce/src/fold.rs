@@ -8,6 +8,7 @@ use arrow::datatypes::DataType;
 use datafusion_common::tree_node::{Transformed, TreeNode};
 use datafusion_common::{DataFusionError, Result, ScalarValue, plan_err};
 use datafusion_expr::expr::ScalarFunction;
+use datafusion_expr::expr_rewriter::NamePreserver;
 use datafusion_expr::{
     ColumnarValue, Expr, LogicalPlan, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature,
     Volatility,
@@ -106,8 +107,9 @@ impl ScalarUDFImpl for Unfolded {
 pub fn fold_plan(plan: LogicalPlan, facts: &SessionFacts) -> Result<LogicalPlan, EnforceError> {
     let folded = plan.transform_up_with_subqueries(|node| {
         // A name of an output column must not change because its expression was folded.
+        let names = NamePreserver::new(&node);
         let folded = node.map_expressions(|expr| {
-            let name = datafusion_expr::expr_rewriter::NamePreserver::new_for_projection().save(&expr);
+            let name = names.save(&expr);
             let folded = fold(expr, facts)?;
             Ok(if folded.transformed { folded.update_data(|expr| name.restore(expr)) } else { folded })
         })?;

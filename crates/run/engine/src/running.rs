@@ -56,6 +56,15 @@ impl Running {
         Self { principal, who, ..self.clone() }
     }
 
+    /// A user who was dropped runs nothing more, in whatever session she has open.
+    pub(crate) fn check_user(&self) -> Result<(), QueryError> {
+        let is_claimed = !self.principal.claimed_roles.is_empty() || !self.principal.claimed_groups.is_empty();
+        if is_claimed || self.snapshot.state().users.contains_key(&self.who.user) {
+            return Ok(());
+        }
+        Err(QueryError::new(ErrorKind::Unauthenticated, format!("user `{}` does not exist", self.who.user)))
+    }
+
     pub(crate) fn query_id(&self) -> String {
         uuid::Uuid::from_u128(self.query.0).to_string()
     }

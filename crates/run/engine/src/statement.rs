@@ -36,6 +36,7 @@ pub(crate) async fn run(
     };
     check_transaction(session, &statement)?;
     let running = Running::start(session);
+    running.check_user()?;
     running.check_audit()?;
     let bounds = bounds_of(session, cancel);
     let call = Call { text, parameters, bounds: bounds.clone() };
@@ -198,6 +199,7 @@ pub(crate) async fn describe(
 ) -> Result<Description, QueryError> {
     let nothing = Description { parameters: Vec::new(), columns: None };
     let running = Running::start(session);
+    running.check_user()?;
     match parse(text)? {
         None => Ok(nothing),
         Some(Statement::Governance(statement)) => {
