@@ -55,6 +55,8 @@ pub enum DemoError {
     Connect { user: String, reason: String },
     #[error("`{sql}` failed: {reason}")]
     SetUp { sql: String, reason: String },
+    #[error("interrupted")]
+    Interrupted,
     #[error("TPC-H cannot be loaded: {0}")]
     Load(#[from] load::LoadError),
 }
@@ -68,7 +70,11 @@ pub async fn run(options: &DemoOptions) -> Result<Outcome, DemoError> {
     let password = Secret::new(Alphanumeric.sample_string(&mut rand::rng(), 12));
     let server = Options { admin_password: Some(password.clone()), ..Options::default() };
     let running = Server::start(&config, server).await?;
-    let outcome = play(&running, &password, options, &load.path).await;
+    let outcome = tokio::select! {
+        outcome = play(&running, &password, options, &load.path) => outcome,
+        // Caught, so that the folders go away.
+        () = crate::serve::stopped() => Err(DemoError::Interrupted),
+    };
     drop(load);
     match &outcome {
         Ok(outcome) => conclude(&running, &password, *outcome, options, &folder.path),

@@ -1,6 +1,7 @@
 //! Log lines on stderr, as text or JSON.
 
 use std::io::IsTerminal;
+use std::panic::PanicHookInfo;
 
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::ParseError;
@@ -21,7 +22,14 @@ pub fn start(level: &str, format: LogFormat) -> Result<(), ParseError> {
         LogFormat::Text => lines.try_init(),
         LogFormat::Json => lines.json().flatten_event(true).try_init(),
     };
+    std::panic::set_hook(Box::new(tell_panic));
     Ok(())
+}
+
+/// Rust would print the text of a panic, and a text may hold a value of a row; the place says enough to look it up.
+fn tell_panic(panic: &PanicHookInfo<'_>) {
+    let place = panic.location().map_or_else(String::new, ToString::to_string);
+    tracing::error!(place, "panic");
 }
 
 fn filter(level: &str) -> Result<EnvFilter, ParseError> {
@@ -34,6 +42,9 @@ fn filter(level: &str) -> Result<EnvFilter, ParseError> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+    use std::sync::{Arc, Mutex};
+
     use super::filter;
 
     #[test]
@@ -45,6 +56,36 @@ mod tests {
                 assert!(!filter.contains(&format!("{target}=trace")), "{filter}");
             }
         }
+    }
+
+    #[derive(Clone, Default)]
+    struct Written(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_panic_is_told_by_its_place_without_its_text() {
+        let written = Written::default();
+        let writer = written.clone();
+        let lines = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(super::tell_panic));
+        let ended = tracing::subscriber::with_default(lines, || {
+            std::panic::catch_unwind(|| std::panic::panic_any("111-11-1111".to_owned()))
+        });
+        std::panic::set_hook(before);
+        assert!(ended.is_err());
+        let told = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
+        assert!(told.contains("log.rs:") && !told.contains("111-11"), "{told}");
     }
 
     #[test]

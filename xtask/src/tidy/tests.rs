@@ -203,6 +203,6 @@ fn a_log_field_that_the_page_lacks_is_a_fault() {
     let source = "//! Logs.\nfn f() {\n    tracing::info!(%who, n_rows = 3, \"done\");\n    warn!(\n        elapsed_ms,\n        odd = ?x,\n        \"slow\"\n    );\n    error!(\"bad, very = bad\");\n    let _ = info_span!(\"peer\", who = \"x, y = z\", %elapsed_ms, other);\n}\n";
     let page = "# Fields\n`who` `elapsed_ms` `n_rows`\n";
     let files = [("crates/a/src/lib.rs", source), ("docs/reference/log-fields.md", page)];
-    let expected = ["crates/a/src/lib.rs:10: log field `other`", "crates/a/src/lib.rs:4: log field `odd`"];
+    let expected = ["crates/a/src/lib.rs:4: log field `odd`", "crates/a/src/lib.rs:10: log field `other`"];
     check(map::log_fields, &files, &expected);
 }

@@ -20,14 +20,8 @@ pub fn initial_state(catalogs: &[&str], admin_user: &str, admin_credential: Opti
 
     let mut services = vec![service(defs::GATE_ONE_SERVICE, defs::POLARIS)];
     for (at, catalog) in catalogs.iter().enumerate() {
-        let name = if at == 0 {
-            defs::GATE_TWO_SERVICE.to_owned()
-        } else {
-            format!("{}_{catalog}", defs::GATE_TWO_SERVICE)
-        };
-        let mut gate_two = service(&name, defs::HIVE);
-        gate_two.configs.insert(defs::CATALOGS_CONFIG.to_owned(), (*catalog).to_owned());
-        services.push(gate_two);
+        let name = if at == 0 { defs::GATE_TWO_SERVICE.to_owned() } else { name_for(catalog) };
+        services.push(gate_two(&name, catalog));
     }
     for (id, service) in (1..).zip(services) {
         state.services.insert(service.name.clone(), Service { id, ..service });
@@ -59,6 +53,33 @@ pub fn initial_state(catalogs: &[&str], admin_user: &str, admin_credential: Opti
         state.service_defs.insert(def.name.clone(), def);
     }
     state
+}
+
+/// The gate-two services that configured catalogs still need, each with a service of its own.
+///
+/// A catalog must not be read before its service is there: no policy could name its tables.
+pub fn services_for(state: &State, catalogs: &[&str]) -> Vec<Service> {
+    let serves = |service: &Service, catalog: &str| {
+        let names = service.configs.get(defs::CATALOGS_CONFIG);
+        names.is_some_and(|names| names.split(',').any(|name| name == catalog))
+    };
+    let next = state.services.values().map(|service| service.id).max().unwrap_or(0) + 1;
+    let missing =
+        catalogs.iter().filter(|catalog| !state.services.values().any(|service| serves(service, catalog)));
+    (next..)
+        .zip(missing)
+        .map(|(id, catalog)| Service { id, ..gate_two(&name_for(catalog), catalog) })
+        .collect()
+}
+
+fn name_for(catalog: &str) -> String {
+    format!("{}_{catalog}", defs::GATE_TWO_SERVICE)
+}
+
+fn gate_two(name: &str, catalog: &str) -> Service {
+    let mut service = service(name, defs::HIVE);
+    service.configs.insert(defs::CATALOGS_CONFIG.to_owned(), catalog.to_owned());
+    service
 }
 
 fn service(name: &str, def: &str) -> Service {

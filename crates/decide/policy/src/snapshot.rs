@@ -188,6 +188,9 @@ fn changed(mut state: State, change: &Change, version: Version) -> State {
     for user in &change.put_users {
         state.users.insert(user.name.clone(), user.clone());
     }
+    for service in &change.put_services {
+        state.services.insert(service.name.clone(), service.clone());
+    }
     state.version = version;
     state
 }

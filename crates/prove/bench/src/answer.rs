@@ -87,9 +87,10 @@ impl Answer {
     /// The rows ordered first by the columns that neither side has as floats, then by the others as numbers.
     fn sorted_beside(&self, other: &Self) -> Vec<&[Cell]> {
         let is_float = |column: usize| {
-            [self, other].iter().flat_map(|answer| &answer.rows).any(|row| {
-                matches!(row.get(column), Some(Cell::Float(_)))
-            })
+            [self, other]
+                .iter()
+                .flat_map(|answer| &answer.rows)
+                .any(|row| matches!(row.get(column), Some(Cell::Float(_))))
         };
         let n_columns = self.rows.first().map_or(0, Vec::len);
         let floats: Vec<bool> = (0..n_columns).map(is_float).collect();
@@ -115,9 +116,10 @@ fn line(row: &[Cell]) -> String {
 impl Cell {
     fn read(data_type: &DataType, text: String) -> Result<Self> {
         Ok(match data_type {
-            DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) | DataType::Decimal256(..) => {
-                Self::Decimal(text)
-            }
+            DataType::Decimal32(..)
+            | DataType::Decimal64(..)
+            | DataType::Decimal128(..)
+            | DataType::Decimal256(..) => Self::Decimal(text),
             DataType::Float16 | DataType::Float32 | DataType::Float64 => {
                 Self::Float(text.parse().with_context(|| format!("`{text}` is no float"))?)
             }

@@ -61,7 +61,9 @@ pub(crate) fn versions() -> Map<String, Value> {
     if let Some(rustc) = first_line("rustc", &["--version"]) {
         versions.insert("rustc".to_owned(), rustc.into());
     }
-    if let Some(commit) = first_line("git", &["-C", env!("CARGO_MANIFEST_DIR"), "describe", "--always", "--dirty"]) {
+    if let Some(commit) =
+        first_line("git", &["-C", env!("CARGO_MANIFEST_DIR"), "describe", "--always", "--dirty"])
+    {
         versions.insert("commit".to_owned(), commit.into());
     }
     versions

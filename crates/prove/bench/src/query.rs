@@ -13,9 +13,9 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
 use stdx::{Clock, SystemClock};
 
+use crate::THREADS;
 use crate::machine::{self, Machine};
 use crate::report::Report;
-use crate::THREADS;
 use contenders::{Contenders, Side};
 use data::Data;
 use duckdb::Duckdb;
@@ -30,7 +30,7 @@ pub(crate) struct Form {
 
 impl Form {
     pub(crate) const FULL: Self = Self { name: "full", scale: 1.0, n_rounds: 7 };
-    pub(crate) const QUICK: Self = Self { name: "quick", scale: 0.05, n_rounds: 3 };
+    pub(crate) const QUICK: Self = Self { name: "quick", scale: 0.1, n_rounds: 3 };
 
     fn command(self, has_duckdb: bool) -> String {
         let quick = if self.name == Self::QUICK.name { " --quick" } else { "" };
@@ -69,7 +69,8 @@ pub(crate) async fn run(form: Form, has_duckdb: bool) -> Result<Report> {
         bail!("the run is void, and its figures are not told:\n  {}", faults.join("\n  "));
     }
     let load = (load_before, machine::load());
-    let details = measured.iter().map(|measured| (measured.query.name(), detail(measured))).collect::<Map<_, _>>();
+    let details =
+        measured.iter().map(|measured| (measured.query.name(), detail(measured))).collect::<Map<_, _>>();
     Ok(Report {
         suite: "query",
         title: format!("TPC-H at scale {}, governed", form.scale),

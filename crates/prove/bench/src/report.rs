@@ -125,7 +125,8 @@ impl Report {
             self.began, machine.system, machine.n_processors, machine.processor, machine.memory_gib
         );
         if let (Some(before), Some(after)) = self.load {
-            let _ = writeln!(out, "The machine's load was {before:.1} before the run and {after:.1} at its end.");
+            let _ =
+                writeln!(out, "The machine's load was {before:.1} before the run and {after:.1} at its end.");
         }
         for remark in &self.remarks {
             let _ = writeln!(out, "{remark}");

@@ -4,7 +4,11 @@ use crate::answer::{Answer, Failure, Outcome, told};
 use crate::file::{Cell, Expected, Kind};
 
 /// Says what is wrong, if anything is. `other` is the answer to the statement that the error must be alike to.
-pub(crate) fn check(expected: &Expected, answer: &Answer, other: Option<&Compared<'_>>) -> Result<(), String> {
+pub(crate) fn check(
+    expected: &Expected,
+    answer: &Answer,
+    other: Option<&Compared<'_>>,
+) -> Result<(), String> {
     main_thing(&expected.kind, &answer.outcome, other)?;
     if let Some(columns) = &expected.columns {
         let got = match &answer.outcome {
@@ -77,7 +81,9 @@ fn main_thing(kind: &Kind, outcome: &Outcome, other: Option<&Compared<'_>>) -> R
             }
         }
         (Kind::SameErrorAs(_), Outcome::Failed(failure)) => same_error(failure, other),
-        (Kind::NotYet(_), Outcome::Failed(failure)) if matches!(failure.sqlstate.as_str(), "0A000" | "42601") => {
+        (Kind::NotYet(_), Outcome::Failed(failure))
+            if matches!(failure.sqlstate.as_str(), "0A000" | "42601") =>
+        {
             Ok(())
         }
         (Kind::NotYet(reason), _) => wrong(format!("a refusal with 0A000 or 42601 ({reason})")),
@@ -173,7 +179,8 @@ mod tests {
     }
 
     fn rows(rows: &[&[Option<&str>]]) -> Answer {
-        let rows = rows.iter().map(|row| row.iter().map(|value| value.map(str::to_owned)).collect()).collect();
+        let rows =
+            rows.iter().map(|row| row.iter().map(|value| value.map(str::to_owned)).collect()).collect();
         answer(Outcome::Rows { columns: vec!["a".to_owned()], rows })
     }
 
@@ -230,8 +237,13 @@ mod tests {
 
     fn same(message: &str, other: &str) -> bool {
         let other = failed("42P01", other);
-        let compared = Compared { statement: "SELECT * FROM g.t", other_statement: "SELECT * FROM g.nope", other: &other };
-        main_thing(&Kind::SameErrorAs(String::new()), &failed("42P01", message).outcome, Some(&compared)).is_ok()
+        let compared = Compared {
+            statement: "SELECT * FROM g.t",
+            other_statement: "SELECT * FROM g.nope",
+            other: &other,
+        };
+        main_thing(&Kind::SameErrorAs(String::new()), &failed("42P01", message).outcome, Some(&compared))
+            .is_ok()
     }
 
     #[test]

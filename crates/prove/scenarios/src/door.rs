@@ -53,7 +53,11 @@ pub(crate) enum Session {
 }
 
 impl Session {
-    pub(crate) async fn open(door: DoorName, running: &Running, principal: Principal) -> Result<Self, Failure> {
+    pub(crate) async fn open(
+        door: DoorName,
+        running: &Running,
+        principal: Principal,
+    ) -> Result<Self, Failure> {
         Ok(match door {
             DoorName::InProcess => Self::InProcess(in_process::Session::open(running, principal).await?),
             DoorName::Simple => Self::Simple(postgres::Session::open(running, &principal.user).await?),
@@ -91,8 +95,13 @@ impl Session {
             match self {
                 Self::InProcess(session) => session.run(name, arguments).await,
                 Self::Simple(session) => {
-                    let literals: Vec<&str> = arguments.iter().map(|argument| argument.literal.as_str()).collect();
-                    let list = if literals.is_empty() { String::new() } else { format!("({})", literals.join(", ")) };
+                    let literals: Vec<&str> =
+                        arguments.iter().map(|argument| argument.literal.as_str()).collect();
+                    let list = if literals.is_empty() {
+                        String::new()
+                    } else {
+                        format!("({})", literals.join(", "))
+                    };
                     session.say_simple(&format!("EXECUTE {name}{list}")).await
                 }
                 Self::Extended(session) => session.run(name, arguments).await,

@@ -2,7 +2,9 @@
 
 mod expected;
 
-pub(crate) use expected::{Cell, Expected, Kind, Text};
+#[cfg(test)]
+pub(crate) use expected::Text;
+pub(crate) use expected::{Cell, Expected, Kind};
 
 use crate::door::DoorName;
 
@@ -44,8 +46,14 @@ pub(crate) struct Step {
 pub(crate) enum Does {
     /// Runs the statements; all but the last must succeed.
     Says(Vec<String>),
-    Prepares { name: String, statement: String },
-    Runs { name: String, arguments: Vec<Argument> },
+    Prepares {
+        name: String,
+        statement: String,
+    },
+    Runs {
+        name: String,
+        arguments: Vec<Argument>,
+    },
 }
 
 /// A parameter's value as it stands in the file.
@@ -130,7 +138,8 @@ pub(crate) fn parse(text: &str) -> Result<Scenario, FileError> {
 fn header(scenario: &mut Scenario, line: usize, comment: &str) -> Result<(), FileError> {
     let Some((key, value)) = comment.split_once(':') else { return Ok(()) };
     let value = value.trim();
-    let list = || value.split(',').map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect();
+    let list =
+        || value.split(',').map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect();
     match key.trim() {
         "name" => value.clone_into(&mut scenario.name),
         "law" => scenario.laws = list(),
@@ -138,8 +147,9 @@ fn header(scenario: &mut Scenario, line: usize, comment: &str) -> Result<(), Fil
         "catalogs" => scenario.catalogs = list(),
         "skip" => scenario.skip = Some(value.to_owned()),
         "config" => {
-            let (name, value) =
-                value.split_once('=').ok_or_else(|| fault(line, "`# config:` takes `section.key = value`"))?;
+            let (name, value) = value
+                .split_once('=')
+                .ok_or_else(|| fault(line, "`# config:` takes `section.key = value`"))?;
             scenario.config.push((name.trim().to_owned(), value.trim().to_owned()));
         }
         "doors" => {
@@ -175,7 +185,9 @@ fn step(lines: &mut Lines<'_>, number: usize, line: &str, before: Option<&Step>)
         ("", "") if statements.is_empty() => return Err(fault(number, "there is no statement")),
         ("", "") => Does::Says(statements),
         ("again", "") => match before.map(|step| &step.does) {
-            _ if !statements.is_empty() => return Err(fault(number, "`again` takes no statement of its own")),
+            _ if !statements.is_empty() => {
+                return Err(fault(number, "`again` takes no statement of its own"));
+            }
             Some(Does::Says(said)) => Does::Says(said.last().cloned().into_iter().collect()),
             Some(Does::Runs { name, arguments }) => {
                 Does::Runs { name: name.clone(), arguments: arguments.clone() }

@@ -22,8 +22,8 @@ const MASK_KEY: &str = "the scenarios' own mask key";
 pub(crate) struct Played {
     /// What went wrong, each with the line of its step.
     pub(crate) faults: Vec<(usize, String)>,
-    /// The errors that the steps met, by line, for comparison between doors.
-    pub(crate) errors: Vec<(usize, Option<Failure>)>,
+    /// The error of each step, for comparison between doors.
+    pub(crate) errors: Vec<Option<Failure>>,
     pub(crate) n_statements: usize,
 }
 
@@ -86,7 +86,7 @@ impl Stage<'_> {
                 Outcome::Failed(failure) => Some(failure),
                 Outcome::Rows { .. } | Outcome::Done { .. } => None,
             };
-            played.errors.push((step.line, error));
+            played.errors.push(error);
         }
         Ok(played)
     }
@@ -109,7 +109,10 @@ impl Stage<'_> {
             Err(failure) => {
                 let answer = Answer::from(failure);
                 let verdict = check(&step.expected, &answer, None);
-                return (answer, verdict.map_err(|wrong| format!("`{}` opens a session\n{wrong}", step.user)));
+                return (
+                    answer,
+                    verdict.map_err(|wrong| format!("`{}` opens a session\n{wrong}", step.user)),
+                );
             }
         };
         let mut other = None;

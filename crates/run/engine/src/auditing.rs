@@ -92,11 +92,19 @@ impl Running {
         record.policy = verdict.because.policy;
         record.policy_version = verdict.because.policy_version;
         record.reason.clone_from(&verdict.because.reason);
+        record.statement = Some(Redacted::statement(&dialect::redact(&self.text)));
         self.write(record);
     }
 
     /// A change of something governed: a policy edit, a table made or dropped, rows written.
-    pub(crate) fn audit_change(&self, action: &str, resource: &str, kind: &str, text: &str, n_rows: Option<u64>) {
+    pub(crate) fn audit_change(
+        &self,
+        action: &str,
+        resource: &str,
+        kind: &str,
+        text: &str,
+        n_rows: Option<u64>,
+    ) {
         let mut record = self.record(action, AuditResult::Allowed);
         action.clone_into(&mut record.access);
         resource.clone_into(&mut record.resource);

@@ -35,9 +35,13 @@ impl Visitor for Unheeded {
 
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<&'static str> {
         let clause = match factor {
-            TableFactor::Table { sample: Some(_), .. } | TableFactor::Derived { sample: Some(_), .. } => "TABLESAMPLE",
+            TableFactor::Table { sample: Some(_), .. } | TableFactor::Derived { sample: Some(_), .. } => {
+                "TABLESAMPLE"
+            }
             TableFactor::Table { version: Some(_), .. } => "time travel",
-            TableFactor::Table { with_hints, index_hints, .. } if !with_hints.is_empty() || !index_hints.is_empty() => {
+            TableFactor::Table { with_hints, index_hints, .. }
+                if !with_hints.is_empty() || !index_hints.is_empty() =>
+            {
                 "a hint on a table"
             }
             TableFactor::Table { partitions, .. } if !partitions.is_empty() => "PARTITION after a table",

@@ -48,7 +48,10 @@ pub(crate) fn arrow_schema(columns: Vec<ColumnDef>) -> Result<Schema, QueryError
             }
         }
     }
-    let empty = datafusion::execution::session_state::SessionStateBuilder::new().build();
+    let mut config = datafusion::prelude::SessionConfig::new();
+    // Without a zone here TIMESTAMP WITH TIME ZONE would be read as TIMESTAMP.
+    config.options_mut().execution.time_zone = Some("+00:00".to_owned());
+    let empty = datafusion::execution::session_state::SessionStateBuilder::new().with_config(config).build();
     let (sources, files) = (std::collections::HashMap::new(), std::collections::HashMap::new());
     let names = crate::provider::Names {
         state: &empty,
@@ -74,7 +77,12 @@ pub(crate) async fn require_namespace(
     if !may.is_allowed() {
         // One who may not see it is told that it is not there.
         crate::resolve::visible_namespace(running, &name.catalog, &name.namespace).await?;
-        running.require(operation, &object, None, &format!("{what} in schema {}.{}", name.catalog, name.database()))?;
+        running.require(
+            operation,
+            &object,
+            None,
+            &format!("{what} in schema {}.{}", name.catalog, name.database()),
+        )?;
     }
     let catalog = running.catalog(&name.catalog)?;
     let exists = catalog.namespace_exists(&name.namespace).await.map_err(|error| from_catalog(&error))?;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};
-use datafusion::arrow::datatypes::{DataType, Schema};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use datafusion::common::{DFSchema, DataFusionError};
+use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{LogicalPlan, WriteOp};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::execution::SendableRecordBatchStream;
 use enforce::{ColumnVerdict, SealedSource, TableVerdict};
 use futures::TryStreamExt;
 use policy::operation::Operation;
@@ -38,7 +38,11 @@ struct Planned {
     state: datafusion::execution::session_state::SessionState,
 }
 
-pub(crate) async fn insert(running: &Running, insert: ast::Insert, call: &Call<'_>) -> Result<Outcome, QueryError> {
+pub(crate) async fn insert(
+    running: &Running,
+    insert: ast::Insert,
+    call: &Call<'_>,
+) -> Result<Outcome, QueryError> {
     let planned = plan(running, insert).await?;
     let input = query::with_parameters(planned.input, call.parameters)?;
     let (name, table) = (planned.name, planned.table);
@@ -114,7 +118,12 @@ async fn target(running: &Running, name: &RelationName) -> Result<catalog::Table
         if !running.sees_table(name, table.owner.as_deref()) {
             return Err(table_not_found(&name.to_string()));
         }
-        running.require(Operation::InsertInto, &object, table.owner.as_deref(), &format!("insert into table {name}"))?;
+        running.require(
+            Operation::InsertInto,
+            &object,
+            table.owner.as_deref(),
+            &format!("insert into table {name}"),
+        )?;
     }
     Ok(table)
 }
@@ -158,7 +167,9 @@ fn refuse_reading_masked_target(
     if is_masked {
         return Err(QueryError::new(
             ErrorKind::Denied,
-            format!("table {name} cannot be read and written in one statement: columns of it are masked for you"),
+            format!(
+                "table {name} cannot be read and written in one statement: columns of it are masked for you"
+            ),
         ));
     }
     Ok(())
@@ -177,7 +188,8 @@ fn checked(
     };
     let schema = Arc::clone(&table.schema);
     let df_schema = DFSchema::try_from(Arc::clone(&schema)).map_err(|error| from_datafusion(&error))?;
-    let filter = governed.state.create_physical_expr(filter, &df_schema).map_err(|error| from_datafusion(&error))?;
+    let filter =
+        governed.state.create_physical_expr(filter, &df_schema).map_err(|error| from_datafusion(&error))?;
     let table = name.to_string();
     let out = rows.schema();
     let stream = rows.and_then(move |batch| {
@@ -199,7 +211,8 @@ fn check_batch(
         .zip(schema.fields())
         .map(|(column, field)| datafusion::arrow::compute::cast(column, field.data_type()))
         .collect::<Result<Vec<_>, _>>()?;
-    let nullable: Vec<_> = schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true)).collect();
+    let nullable: Vec<_> =
+        schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true)).collect();
     let batch = RecordBatch::try_new(Arc::new(Schema::new(nullable)), columns)?;
     let passed = filter.evaluate(&batch)?.into_array(batch.num_rows())?;
     let passed = passed.as_boolean();
@@ -212,12 +225,19 @@ fn check_batch(
     ))))
 }
 
-/// The planner compares schemas whole; field ids are not its business.
+/// The planner compares schemas whole; field ids are not its business, however deep they stand.
 fn without_field_metadata(schema: &Schema) -> Schema {
-    let fields: Vec<_> = schema
-        .fields()
-        .iter()
-        .map(|field| datafusion::arrow::datatypes::Field::new(field.name(), field.data_type().clone(), field.is_nullable()))
-        .collect();
+    let fields: Vec<_> = schema.fields().iter().map(|field| bare(field)).collect();
     Schema::new(fields)
+}
+
+fn bare(field: &Field) -> Field {
+    let inner = |field: &FieldRef| Arc::new(bare(field));
+    let data_type = match field.data_type() {
+        DataType::List(item) => DataType::List(inner(item)),
+        DataType::Map(entries, is_sorted) => DataType::Map(inner(entries), *is_sorted),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(inner).collect()),
+        other => other.clone(),
+    };
+    Field::new(field.name(), data_type, field.is_nullable())
 }

@@ -130,13 +130,20 @@ impl Engine {
             register(&mut base, function)?;
         }
         crate::pg::register_functions(&mut base)?;
-        let catalog_order: Vec<String> = parts.catalogs.iter().map(|catalog| catalog.name().to_owned()).collect();
-        let pg_tables = Arc::new(PgCatalogStaticTables::try_new().map_err(|error| crate::error::from_datafusion(&error))?);
+        let catalog_order: Vec<String> =
+            parts.catalogs.iter().map(|catalog| catalog.name().to_owned()).collect();
+        let pg_tables = Arc::new(
+            PgCatalogStaticTables::try_new().map_err(|error| crate::error::from_datafusion(&error))?,
+        );
         Ok(Arc::new_cyclic(|this| Self {
             pg_tables,
             this: Weak::clone(this),
             store: parts.store,
-            catalogs: parts.catalogs.into_iter().map(|catalog| (catalog.name().to_owned(), catalog)).collect(),
+            catalogs: parts
+                .catalogs
+                .into_iter()
+                .map(|catalog| (catalog.name().to_owned(), catalog))
+                .collect(),
             catalog_order,
             audit: parts.audit,
             clock: parts.clock,
@@ -157,7 +164,8 @@ impl Engine {
 
     /// The state for one query: its verifier stands before every other physical rule.
     pub(crate) fn state_for(&self, query: QueryId, time_zone: Option<&str>) -> SessionState {
-        let mut rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> = vec![Arc::new(VerifyGoverned::new(query))];
+        let mut rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> =
+            vec![Arc::new(VerifyGoverned::new(query))];
         rules.extend(self.rules.iter().cloned());
         let mut config = self.base.config().clone();
         if let Some(zone) = time_zone {
@@ -189,6 +197,8 @@ fn config(settings: &EngineSettings) -> SessionConfig {
     // Statistics come from Iceberg's metadata; files are not opened for them.
     options.execution.collect_statistics = false;
     options.sql_parser.map_string_types_to_utf8view = true;
+    // Without a zone of its own a session would read TIMESTAMP WITH TIME ZONE as TIMESTAMP.
+    options.execution.time_zone = Some("+00:00".to_owned());
     config
 }
 

@@ -34,9 +34,10 @@ pub(crate) fn from_datafusion(error: &DataFusionError) -> QueryError {
         DataFusionError::NotImplemented(text) => QueryError::new(ErrorKind::Unsupported, first_line(text)),
         DataFusionError::SQL(inner, _) => QueryError::new(ErrorKind::Syntax, first_line(&inner.to_string())),
         DataFusionError::ArrowError(inner, _) => from_arrow(inner),
-        DataFusionError::ResourcesExhausted(_) => {
-            QueryError::new(ErrorKind::Limit, "the query needs more memory than `engine.memory_limit_bytes` allows")
-        }
+        DataFusionError::ResourcesExhausted(_) => QueryError::new(
+            ErrorKind::Limit,
+            "the query needs more memory than `engine.memory_limit_bytes` allows",
+        ),
         DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => from_datafusion(inner),
         DataFusionError::Shared(inner) => from_datafusion(inner),
         DataFusionError::Collection(errors) => match errors.first() {
@@ -90,10 +91,15 @@ pub(crate) fn internal() -> QueryError {
 fn from_schema(error: &SchemaError) -> QueryError {
     match error {
         SchemaError::FieldNotFound { field, valid_fields } => {
-            let valid: Vec<String> = valid_fields.iter().take(8).map(|column| format!("`{}`", column.name)).collect();
+            let valid: Vec<String> =
+                valid_fields.iter().take(8).map(|column| format!("`{}`", column.name)).collect();
             let error =
                 QueryError::new(ErrorKind::ColumnNotFound, format!("no such column `{}`", field.flat_name()));
-            if valid.is_empty() { error } else { error.with_hint(format!("columns here: {}", valid.join(", "))) }
+            if valid.is_empty() {
+                error
+            } else {
+                error.with_hint(format!("columns here: {}", valid.join(", ")))
+            }
         }
         other => QueryError::new(ErrorKind::Invalid, first_line(&other.to_string())),
     }
@@ -107,7 +113,10 @@ fn from_plan_text(text: &str) -> QueryError {
     } else {
         ErrorKind::Invalid
     };
-    let kind = if text.contains("type_coercion") || text.contains("Cannot coerce") || text.contains("No function matches") {
+    let kind = if text.contains("type_coercion")
+        || text.contains("Cannot coerce")
+        || text.contains("No function matches")
+    {
         ErrorKind::TypeMismatch
     } else {
         kind
@@ -121,8 +130,6 @@ fn from_execution_text(text: &str) -> QueryError {
         ErrorKind::DivisionByZero
     } else if lower.contains("overflow") || lower.contains("out of range") {
         ErrorKind::OutOfRange
-    } else if lower.contains("returned more than one row") || lower.contains("error parsing") || lower.contains("invalid") {
-        ErrorKind::Invalid
     } else {
         ErrorKind::Invalid
     };

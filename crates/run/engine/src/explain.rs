@@ -23,11 +23,20 @@ pub(crate) fn columns() -> SchemaRef {
 
 /// A reader who is restricted on a relation sees what she wrote over governed scans: no policy, no estimate, no join
 /// order, no file. One who is not sees the optimized plans.
-pub(crate) async fn run(running: &Running, sql: ast::Statement, call: &Call<'_>) -> Result<Outcome, QueryError> {
+pub(crate) async fn run(
+    running: &Running,
+    sql: ast::Statement,
+    call: &Call<'_>,
+) -> Result<Outcome, QueryError> {
     let ast::Statement::Explain { analyze, verbose, estimate, statement, format, options, .. } = sql else {
         return Err(crate::error::internal());
     };
-    if analyze || verbose || estimate || format.is_some() || options.is_some_and(|options| !options.is_empty()) {
+    if analyze
+        || verbose
+        || estimate
+        || format.is_some()
+        || options.is_some_and(|options| !options.is_empty())
+    {
         return Err(unsupported("EXPLAIN with ANALYZE, VERBOSE or FORMAT"));
     }
     if !matches!(*statement, ast::Statement::Query(_)) {
@@ -41,7 +50,10 @@ pub(crate) async fn run(running: &Running, sql: ast::Statement, call: &Call<'_>)
         let optimized = governed.state.optimize(&governed.plan).map_err(|error| from_datafusion(&error))?;
         lines.push(("logical_plan", optimized.display_indent().to_string()));
         let physical = query::physical(running, &governed).await?;
-        lines.push(("physical_plan", without_files(&displayable(physical.as_ref()).indent(false).to_string())));
+        lines.push((
+            "physical_plan",
+            without_files(&displayable(physical.as_ref()).indent(false).to_string()),
+        ));
     }
     running.audit_query(&governed.resolved, call.text).finish(running, 0, None);
     let batch = RecordBatch::try_new(

@@ -96,7 +96,10 @@ fn reads_of(statement: &ast::Statement) -> Result<Vec<(String, String)>, QueryEr
 }
 
 fn not_a_path(function: &str) -> QueryError {
-    QueryError::new(ErrorKind::Invalid, format!("`{function}` takes one text literal, the path of a file or folder"))
+    QueryError::new(
+        ErrorKind::Invalid,
+        format!("`{function}` takes one text literal, the path of a file or folder"),
+    )
 }
 
 async fn open(
@@ -111,7 +114,10 @@ async fn open(
     }
     let real = permitted(path, &settings.load_roots)?;
     let Some((format, extension)) = format_of(function) else {
-        return Err(QueryError::new(ErrorKind::FunctionNotFound, format!("table function `{function}` not found")));
+        return Err(QueryError::new(
+            ErrorKind::FunctionNotFound,
+            format!("table function `{function}` not found"),
+        ));
     };
     let url = ListingTableUrl::parse(real.to_string_lossy()).map_err(|error| from_datafusion(&error))?;
     let extension = if real.is_dir() { format!(".{extension}") } else { String::new() };
@@ -138,7 +144,22 @@ fn permitted(path: &str, roots: &[PathBuf]) -> Result<PathBuf, QueryError> {
     let real = Path::new(path).canonicalize().map_err(|_| refused())?;
     let is_permitted =
         roots.iter().filter_map(|root| root.canonicalize().ok()).any(|root| real.starts_with(&root));
-    if is_permitted { Ok(real) } else { Err(refused()) }
+    if is_permitted && !holds_links(&real).unwrap_or(true) { Ok(real) } else { Err(refused()) }
+}
+
+/// Whether a link stands anywhere below a folder: listing would follow it to wherever it leads.
+fn holds_links(path: &Path) -> std::io::Result<bool> {
+    if !path.is_dir() {
+        return Ok(false);
+    }
+    for entry in path.read_dir()? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_symlink() || (kind.is_dir() && holds_links(&entry.path())?) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Refuses settings under which a file function could read a governed table's own files.

@@ -20,7 +20,11 @@ use crate::show;
 use crate::statement::Call;
 
 /// Runs one governance statement.
-pub(crate) async fn run(running: &Running, statement: Governance, call: &Call<'_>) -> Result<Outcome, QueryError> {
+pub(crate) async fn run(
+    running: &Running,
+    statement: Governance,
+    call: &Call<'_>,
+) -> Result<Outcome, QueryError> {
     if let Some(what) = undelivered(&statement) {
         return Err(unsupported(what));
     }
@@ -104,10 +108,20 @@ pub(crate) fn columns(statement: &Governance) -> Option<SchemaRef> {
         Governance::ShowRoles => texts(&["role_name", "is_external"]),
         Governance::ShowCurrentRoles => texts(&["role_name"]),
         Governance::ShowGroups => texts(&["group_name", "members"]),
-        Governance::ShowRoleGrants { .. } => texts(&["role_name", "grantee_type", "grantee_name", "admin_option"]),
-        Governance::ShowGrantsOn { .. } | Governance::ShowGrantsTo { .. } | Governance::ShowEffectiveGrants { .. } => {
-            texts(&["privilege", "resource", "grantee_type", "grantee_name", "effect", "granted_by", "granted_at"])
+        Governance::ShowRoleGrants { .. } => {
+            texts(&["role_name", "grantee_type", "grantee_name", "admin_option"])
         }
+        Governance::ShowGrantsOn { .. }
+        | Governance::ShowGrantsTo { .. }
+        | Governance::ShowEffectiveGrants { .. } => texts(&[
+            "privilege",
+            "resource",
+            "grantee_type",
+            "grantee_name",
+            "effect",
+            "granted_by",
+            "granted_at",
+        ]),
         Governance::CheckAccess { .. } => {
             vec![Field::new("allowed", DataType::Boolean, false), Field::new("reason", DataType::Utf8, false)]
         }
@@ -119,9 +133,19 @@ pub(crate) fn columns(statement: &Governance) -> Option<SchemaRef> {
         }
         Governance::DescribePolicy { .. } => texts(&["property", "value"]),
         Governance::ShowCreatePolicy { .. } => texts(&["name", "statement"]),
-        Governance::ShowPolicyHistory { .. } => texts(&["version", "changed_at", "changed_by", "change", "statement"]),
+        Governance::ShowPolicyHistory { .. } => {
+            texts(&["version", "changed_at", "changed_by", "change", "statement"])
+        }
         Governance::ShowMaskingPolicies { .. } => texts(&[
-            "name", "tag", "database", "table", "column", "mask_type", "expression", "grantees", "enabled",
+            "name",
+            "tag",
+            "database",
+            "table",
+            "column",
+            "mask_type",
+            "expression",
+            "grantees",
+            "enabled",
         ]),
         Governance::ShowRowFilters => texts(&["name", "database", "table", "filter", "grantees", "enabled"]),
         _ => return None,

@@ -56,7 +56,11 @@ impl SearchPath {
         }
         let (catalog, namespace) = self.namespace_of(before);
         if namespace.is_empty() {
-            return Ok(RelationName { catalog: self.catalog.clone(), namespace: before.to_vec(), name: name.clone() });
+            return Ok(RelationName {
+                catalog: self.catalog.clone(),
+                namespace: before.to_vec(),
+                name: name.clone(),
+            });
         }
         Ok(RelationName { catalog, namespace, name: name.clone() })
     }

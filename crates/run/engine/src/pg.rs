@@ -1,8 +1,10 @@
 //! `pg_catalog` and `information_schema`, cut down to what the user may see.
 
+mod array_query;
 mod functions;
 mod info_schema;
 mod pg_catalog;
+mod roles;
 
 use std::fmt;
 use std::sync::Arc;
@@ -98,9 +100,17 @@ pub(crate) fn rewritten(text: &str) -> Option<ast::Statement> {
     if !concerns {
         return None;
     }
-    let mut statements = PostgresCompatibilityParser::new().parse(text).ok()?;
+    let mut statements =
+        PostgresCompatibilityParser::new().parse(&text.replace(STORAGE_OPTIONS, "''")).ok()?;
     match (statements.pop(), statements.is_empty()) {
-        (Some(statement @ ast::Statement::Query(_)), true) => Some(statement),
+        (Some(mut statement @ ast::Statement::Query(_)), true) => {
+            array_query::rewrite(&mut statement);
+            Some(statement)
+        }
         _ => None,
     }
 }
+
+/// psql's question for storage options, which no relation here has; its sub-query over a function cannot be planned.
+const STORAGE_OPTIONS: &str = "pg_catalog.array_to_string(c.reloptions || \
+     array(select 'toast.' || x from pg_catalog.unnest(tc.reloptions) x), ', ')";

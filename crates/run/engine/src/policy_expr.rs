@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::{DataType, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, DataFusionError};
 use datafusion::execution::session_state::SessionState;
@@ -196,7 +196,9 @@ fn refuse_unfit(expr: &Expr) -> Result<(), QueryError> {
             Expr::Placeholder(_) => Some("a policy expression cannot hold a parameter"),
             Expr::OuterReferenceColumn(..) => Some("a policy expression cannot refer to an outer query"),
             Expr::ScalarVariable(..) => Some("a policy expression cannot hold a variable"),
-            Expr::ScalarFunction(function) if function.func.signature().volatility == Volatility::Volatile => {
+            Expr::ScalarFunction(function)
+                if function.func.signature().volatility == Volatility::Volatile =>
+            {
                 Some("a policy expression cannot call a volatile function")
             }
             _ => None,
@@ -215,7 +217,8 @@ fn refuse_unfit(expr: &Expr) -> Result<(), QueryError> {
 /// Whether every value of `from` has its value in `to`, text types among each other included.
 fn casts_losslessly(from: &DataType, to: &DataType) -> bool {
     use DataType::{
-        Date32, Decimal128, Float32, Float64, Int8, Int16, Int32, Int64, LargeUtf8, Null, Timestamp, Utf8, Utf8View,
+        Date32, Decimal128, Float32, Float64, Int8, Int16, Int32, Int64, LargeUtf8, Null, Timestamp, Utf8,
+        Utf8View,
     };
     match (from, to) {
         (Null, _) => true,
@@ -225,15 +228,28 @@ fn casts_losslessly(from: &DataType, to: &DataType) -> bool {
         | (Int32, Int64 | Float64)
         | (Float32, Float64)
         | (Date32, Timestamp(_, _)) => true,
-        (Int8 | Int16 | Int32 | Int64, Decimal128(precision, scale)) => i16::from(*precision) - i16::from(*scale) >= 19,
+        (Int8 | Int16 | Int32 | Int64, Decimal128(precision, scale)) => {
+            i16::from(*precision) - i16::from(*scale) >= 19
+        }
         (Decimal128(p1, s1), Decimal128(p2, s2)) => {
             s2 >= s1 && i16::from(*p2) - i16::from(*s2) >= i16::from(*p1) - i16::from(*s1)
         }
         // An integer literal is an int64; in a mask on a narrower or floating column it is the author's constant,
         // and the cast is checked when it runs.
         (Int64, Int8 | Int16 | Int32 | Float32 | Float64) | (Float64, Float32 | Decimal128(..)) => true,
+        // A type made by an expression bears other field metadata than a stored one.
+        (DataType::Struct(from), DataType::Struct(to)) => {
+            from.len() == to.len()
+                && from.iter().zip(to).all(|(from, to)| from.name() == to.name() && item_casts(from, to))
+        }
+        (DataType::List(from), DataType::List(to)) => item_casts(from, to),
         _ => from == to,
     }
+}
+
+/// The same for what stands within a nested type, which may not become NULL where the column's may not.
+fn item_casts(from: &Field, to: &Field) -> bool {
+    (to.is_nullable() || !from.is_nullable()) && casts_losslessly(from.data_type(), to.data_type())
 }
 
 /// Puts the quoted column in the place of `{col}`, outside of quotes.

@@ -2,9 +2,9 @@
 
 use datafusion::arrow::array::ArrayRef;
 use datafusion::common::DFSchema;
+use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::{Expr, cast};
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
-use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::sql::planner::{PlannerContext, SqlToRel};
 use query_api::{Description, Outcome, QueryError};
 use sqlparser::ast::{self, Ident};
@@ -34,7 +34,10 @@ pub(crate) fn prepare(session: &EngineSession, sql: ast::Statement) -> Result<Ou
     let types = data_types.iter().map(crate::ddl::arrow_type).collect::<Result<Vec<_>, _>>()?;
     let mut vars = session.vars();
     if vars.named.contains_key(&name) {
-        return Err(QueryError::new(ErrorKind::ObjectExists, format!("prepared statement `{name}` already exists")));
+        return Err(QueryError::new(
+            ErrorKind::ObjectExists,
+            format!("prepared statement `{name}` already exists"),
+        ));
     }
     if vars.named.len() >= NAMED_MAX {
         return Err(QueryError::new(ErrorKind::Limit, format!("more than {NAMED_MAX} prepared statements")));
@@ -49,7 +52,10 @@ pub(crate) fn deallocate(session: &EngineSession, name: &Ident) -> Result<Outcom
     if name.quote_style.is_none() && folded == "all" {
         vars.named.clear();
     } else if vars.named.remove(&folded).is_none() {
-        return Err(QueryError::new(ErrorKind::ObjectNotFound, format!("no such prepared statement `{folded}`")));
+        return Err(QueryError::new(
+            ErrorKind::ObjectNotFound,
+            format!("no such prepared statement `{folded}`"),
+        ));
     }
     Ok(Outcome::Done { tag: "DEALLOCATE", n_rows: None, notices: Vec::new() })
 }
@@ -81,7 +87,8 @@ pub(crate) async fn describe(
 }
 
 fn opened(session: &EngineSession, sql: ast::Statement) -> Result<(Named, Vec<ast::Expr>), QueryError> {
-    let ast::Statement::Execute { name: Some(name), parameters, immediate: false, into, using, .. } = sql else {
+    let ast::Statement::Execute { name: Some(name), parameters, immediate: false, into, using, .. } = sql
+    else {
         return Err(unsupported("EXECUTE IMMEDIATE"));
     };
     if !into.is_empty() || !using.is_empty() {
@@ -112,7 +119,8 @@ fn constant(
     let expr = planner
         .sql_to_expr(argument, &schema, &mut PlannerContext::new())
         .map_err(|error| from_datafusion(&error))?;
-    let expr = enforce::fold_expr(expr, &running.facts()).map_err(|error| crate::error::from_enforce(&error))?;
+    let expr =
+        enforce::fold_expr(expr, &running.facts()).map_err(|error| crate::error::from_enforce(&error))?;
     let expr = match wanted {
         Some(wanted) => cast(expr, wanted.clone()),
         None => expr,

@@ -64,7 +64,8 @@ impl ContextProvider for Names<'_> {
             let Some(function) = self.state.table_functions().get(name) else {
                 return plan_err!("table function `{name}` not found");
             };
-            let provider = function.create_table_provider_with_args(TableFunctionArgs::new(&args, self.state))?;
+            let provider =
+                function.create_table_provider_with_args(TableFunctionArgs::new(&args, self.state))?;
             return Ok(provider_as_source(provider));
         }
         let path = match args.as_slice() {

@@ -51,7 +51,11 @@ pub(crate) async fn govern(
 }
 
 /// Fold, govern, verify: for plans of queries and of writes alike.
-pub(crate) fn govern_plan(running: &Running, plan: LogicalPlan, resolved: &Resolved) -> Result<LogicalPlan, QueryError> {
+pub(crate) fn govern_plan(
+    running: &Running,
+    plan: LogicalPlan,
+    resolved: &Resolved,
+) -> Result<LogicalPlan, QueryError> {
     let plan = enforce::fold_plan(plan, &running.facts()).map_err(|error| from_enforce(&error))?;
     let plan = enforce::govern(
         plan,
@@ -144,7 +148,10 @@ pub(crate) fn with_parameters(plan: LogicalPlan, parameters: &[ArrayRef]) -> Res
 }
 
 /// Optimizes a governed plan, verifies it again, and plans it physically; the physical verifier comes first there.
-pub(crate) async fn physical(running: &Running, governed: &Governed) -> Result<Arc<dyn ExecutionPlan>, QueryError> {
+pub(crate) async fn physical(
+    running: &Running,
+    governed: &Governed,
+) -> Result<Arc<dyn ExecutionPlan>, QueryError> {
     let optimized = governed.state.optimize(&governed.plan).map_err(|error| caller_error(running, &error))?;
     verify(running, &optimized)?;
     governed
@@ -156,7 +163,10 @@ pub(crate) async fn physical(running: &Running, governed: &Governed) -> Result<A
 }
 
 /// Runs a governed plan.
-pub(crate) async fn execute(running: &Running, governed: &Governed) -> Result<SendableRecordBatchStream, QueryError> {
+pub(crate) async fn execute(
+    running: &Running,
+    governed: &Governed,
+) -> Result<SendableRecordBatchStream, QueryError> {
     let physical = physical(running, governed).await?;
     execute_stream(physical, governed.state.task_ctx()).map_err(|error| caller_error(running, &error))
 }
@@ -166,7 +176,10 @@ pub(crate) fn caller_error(running: &Running, error: &datafusion::common::DataFu
     let told = from_datafusion(error);
     if told.kind() == ErrorKind::Internal {
         tracing::error!(query_id = %running.query_id(), error = %redacted(error), "query failed");
-        return QueryError::new(ErrorKind::Internal, format!("internal error (query {})", running.query_id()));
+        return QueryError::new(
+            ErrorKind::Internal,
+            format!("internal error (query {})", running.query_id()),
+        );
     }
     told
 }
@@ -310,7 +323,10 @@ pub(crate) async fn describe(
 }
 
 /// The types of `$1`, `$2`, …: the client's, else what the plan infers, else text.
-pub(crate) fn parameter_types(plan: &LogicalPlan, given: &[Option<DataType>]) -> Result<Vec<DataType>, QueryError> {
+pub(crate) fn parameter_types(
+    plan: &LogicalPlan,
+    given: &[Option<DataType>],
+) -> Result<Vec<DataType>, QueryError> {
     let inferred = plan.get_parameter_types().map_err(|error| from_datafusion(&error))?;
     let n = inferred
         .keys()

@@ -11,7 +11,9 @@ use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, TableSource};
 use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::planner::SqlToRel;
 use datafusion::sql::resolve::resolve_table_references;
-use enforce::{ColumnVerdict, Relation, SealedSource, SealedView, SessionFacts, TableVerdict, governed_schema};
+use enforce::{
+    ColumnVerdict, Relation, SealedSource, SealedView, SessionFacts, TableVerdict, governed_schema,
+};
 use futures::future::{BoxFuture, FutureExt};
 use policy::operation::Operation;
 use policy::{ColumnName, ColumnRule, TableRequest, TableRules};
@@ -116,7 +118,9 @@ async fn resolve_one(
     path: &SearchPath,
     depth: usize,
 ) -> Result<(), QueryError> {
-    if reference.schema().is_none() && (FileRead::is_function(reference.table()) || is_series(reference.table())) {
+    if reference.schema().is_none()
+        && (FileRead::is_function(reference.table()) || is_series(reference.table()))
+    {
         return Ok(());
     }
     let mut name = name_of(reference, path);
@@ -213,7 +217,9 @@ pub(crate) async fn find(running: &Running, name: &RelationName) -> Result<Found
     let Some(catalog) = running.engine.catalogs.get(&name.catalog) else {
         return Ok(Found::Nothing);
     };
-    if let Some(table) = catalog.load(&name.namespace, &name.name).await.map_err(|error| from_catalog(&error))? {
+    if let Some(table) =
+        catalog.load(&name.namespace, &name.name).await.map_err(|error| from_catalog(&error))?
+    {
         return Ok(Found::Table(table));
     }
     match catalog.load_view(&name.namespace, &name.name).await.map_err(|error| from_catalog(&error))? {
@@ -232,7 +238,10 @@ async fn view_plan(
     depth: usize,
 ) -> Result<LogicalPlan, QueryError> {
     if depth >= VIEW_DEPTH_MAX {
-        return Err(QueryError::new(ErrorKind::Limit, format!("view '{name}' stands on more than {VIEW_DEPTH_MAX} views")));
+        return Err(QueryError::new(
+            ErrorKind::Limit,
+            format!("view '{name}' stands on more than {VIEW_DEPTH_MAX} views"),
+        ));
     }
     let parsed = dialect::parse(&view.sql).map_err(|_| broken_view(name))?;
     let dialect::ast::Statement::Sql(mut statement) = parsed else {
@@ -342,8 +351,11 @@ fn bind_rules(
         // No row leaves, and the reader is told so; the policy and its text stay unsaid (L6).
         let Some(bound) = bound else {
             tracing::warn!(policy_id = filter.policy.0, table = %name, "row filter cannot be evaluated");
-            return Err(QueryError::new(ErrorKind::Unavailable, format!("policy unavailable for table '{name}'"))
-                .with_hint("a row filter on it cannot be evaluated; ask a policy admin"));
+            return Err(QueryError::new(
+                ErrorKind::Unavailable,
+                format!("policy unavailable for table '{name}'"),
+            )
+            .with_hint("a row filter on it cannot be evaluated; ask a policy admin"));
         };
         filters.push(bound);
     }

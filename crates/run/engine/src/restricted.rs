@@ -15,7 +15,11 @@ use crate::resolve::Resolved;
 ///
 /// Columns are compared by qualified name where a qualifier is left, and by name alone otherwise, so that the
 /// answer errs on the side of refusing.
-pub(crate) fn refuse(plan: &LogicalPlan, footprint: &Footprint, resolved: &Resolved) -> Result<(), QueryError> {
+pub(crate) fn refuse(
+    plan: &LogicalPlan,
+    footprint: &Footprint,
+    resolved: &Resolved,
+) -> Result<(), QueryError> {
     let mut restricted = BTreeSet::new();
     for relation in footprint.tables.values() {
         let Some(verdict) = resolved.verdicts.get(relation) else { continue };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use datafusion::execution::session_state::SessionState;
 use enforce::{QueryId, SessionFacts};
+use policy::model::{Item, ResourceMap};
 use policy::operation::{Object, Operation};
 use policy::{Membership, Snapshot, Verdict};
 use query_api::QueryError;
@@ -26,26 +27,37 @@ pub(crate) struct Running {
     pub(crate) path: SearchPath,
     pub(crate) time_zone: Option<String>,
     pub(crate) pg: Arc<crate::pg::PgSession>,
+    /// The statement's text, for the audit; literals are taken out there.
+    pub(crate) text: Arc<str>,
 }
 
 impl Running {
-    pub(crate) fn start(session: &EngineSession) -> Self {
+    pub(crate) fn start(session: &EngineSession, text: &str) -> Self {
         let snapshot = session.engine.store.current();
         let who = snapshot.membership(&session.principal);
         let vars = session.vars();
         let mut context = session.context.clone();
         context.application = vars.settings.get("application_name").cloned();
+        let now = session.engine.clock.now();
+        let mut path = vars.path.clone();
+        // Where she may know of no catalog, its name is that of a namespace which is not there (L8).
+        path.catalogs.retain(|catalog| {
+            *catalog == path.catalog
+                || snapshot.sees_catalog(catalog, &who, now, context.client_addr)
+                || holds_something_in(&snapshot, &who, catalog)
+        });
         Self {
             engine: Arc::clone(&session.engine),
             query: QueryId(uuid::Uuid::now_v7().as_u128()),
-            now: session.engine.clock.now(),
+            now,
             snapshot,
             principal: session.principal.clone(),
             who,
             context,
-            path: vars.path.clone(),
+            path,
             time_zone: vars.settings.get("timezone").cloned(),
             pg: Arc::clone(&session.pg),
+            text: Arc::from(text),
         }
     }
 
@@ -58,7 +70,8 @@ impl Running {
 
     /// A user who was dropped runs nothing more, in whatever session she has open.
     pub(crate) fn check_user(&self) -> Result<(), QueryError> {
-        let is_claimed = !self.principal.claimed_roles.is_empty() || !self.principal.claimed_groups.is_empty();
+        let is_claimed =
+            !self.principal.claimed_roles.is_empty() || !self.principal.claimed_groups.is_empty();
         if is_claimed || self.snapshot.state().users.contains_key(&self.who.user) {
             return Ok(());
         }
@@ -157,9 +170,32 @@ impl Running {
     }
 }
 
+/// Whether gate one names somebody in a catalog at all: a table granted without discovery can be named in full.
+fn holds_something_in(snapshot: &Snapshot, who: &Membership, catalog: &str) -> bool {
+    let names_catalog = |resources: &ResourceMap| {
+        resources.get("catalog").is_some_and(|level| {
+            level.values.iter().any(|value| value == catalog || value.contains(['*', '?']))
+        })
+    };
+    let names_her = |item: &Item| {
+        item.users.contains(&who.user)
+            || item.groups.iter().any(|group| group == "public" || who.groups.contains(group))
+            || item.roles.iter().any(|role| who.roles.contains(role))
+    };
+    snapshot.state().policies.values().any(|policy| {
+        policy.service == policy::defs::GATE_ONE_SERVICE
+            && std::iter::once(&policy.resources).chain(&policy.additional_resources).any(names_catalog)
+            && policy.items.iter().any(names_her)
+    })
+}
+
 /// The object of gate one that a relation is.
 pub(crate) fn table_object(name: &RelationName) -> Object {
-    Object::Table { catalog: name.catalog.clone(), namespace: name.namespace.clone(), table: name.name.clone() }
+    Object::Table {
+        catalog: name.catalog.clone(),
+        namespace: name.namespace.clone(),
+        table: name.name.clone(),
+    }
 }
 
 pub(crate) fn view_object(name: &RelationName) -> Object {

@@ -5,6 +5,9 @@ mod leaf;
 mod physical_verifier;
 mod veil;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use barrier::BarrierExec;
 pub(crate) use leaf::GovernedProvider;
 pub(crate) use physical_verifier::VerifyGoverned;

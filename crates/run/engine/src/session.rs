@@ -9,7 +9,8 @@ use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::DataType;
 use policy::Principal;
 use query_api::{
-    Description, Outcome, QueryError, QueryService, QuerySession, RequestContext, StatementText, TransactionState,
+    Description, Outcome, QueryError, QueryService, QuerySession, RequestContext, StatementText,
+    TransactionState,
 };
 use stdx::ErrorKind;
 use tokio_util::sync::CancellationToken;
@@ -81,8 +82,10 @@ impl QueryService for Engine {
         let pg = Arc::new(crate::pg::PgSession::try_new(&engine.pg_tables)?);
         let session = EngineSession { engine, principal, context, pg, vars: Mutex::new(vars) };
         if let Some(catalog) = catalog {
-            let running = Running::start(&session);
-            if !running.sees_catalog(catalog) {
+            let running = Running::start(&session, "");
+            // Sessions start in the first one unasked, so to name it tells nothing more.
+            let is_first = session.vars().path.catalog == catalog;
+            if !is_first && !running.sees_catalog(catalog) {
                 return Err(crate::error::catalog_not_found(catalog));
             }
             catalog.clone_into(&mut session.vars().path.catalog);
@@ -125,7 +128,7 @@ impl QuerySession for EngineSession {
     }
 
     async fn complete(&self, prefix: &str) -> Result<Vec<String>, QueryError> {
-        let running = Running::start(self);
+        let running = Running::start(self, "");
         crate::visible::complete(&running, prefix).await
     }
 }

@@ -177,12 +177,15 @@ fn transaction_modes(modes: &[ast::TransactionMode]) -> Result<(), QueryError> {
         match mode {
             ast::TransactionMode::AccessMode(_) => {}
             ast::TransactionMode::IsolationLevel(
-                ast::TransactionIsolationLevel::ReadCommitted | ast::TransactionIsolationLevel::ReadUncommitted,
+                ast::TransactionIsolationLevel::ReadCommitted
+                | ast::TransactionIsolationLevel::ReadUncommitted,
             ) => {}
             ast::TransactionMode::IsolationLevel(level) => {
                 return Err(QueryError::new(
                     ErrorKind::Unsupported,
-                    format!("isolation level {level} is not supported: each statement reads its own snapshot"),
+                    format!(
+                        "isolation level {level} is not supported: each statement reads its own snapshot"
+                    ),
                 ));
             }
         }

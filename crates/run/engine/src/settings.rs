@@ -29,7 +29,11 @@ const SETTINGS: [Setting; 14] = [
         default: "notice",
         takes: Takes::OneOf(&["debug5", "debug1", "log", "notice", "warning", "error"]),
     },
-    Setting { name: "datestyle", default: "ISO, MDY", takes: Takes::OneOf(&["iso", "iso, mdy", "iso, ymd", "iso, dmy"]) },
+    Setting {
+        name: "datestyle",
+        default: "ISO, MDY",
+        takes: Takes::OneOf(&["iso", "iso, mdy", "iso, ymd", "iso, dmy"]),
+    },
     Setting { name: "extra_float_digits", default: "1", takes: Takes::OneOf(&["1", "2", "3"]) },
     Setting { name: "integer_datetimes", default: "on", takes: Takes::OneOf(&["on"]) },
     Setting { name: "intervalstyle", default: "postgres", takes: Takes::OneOf(&["postgres"]) },
@@ -90,7 +94,9 @@ impl Takes {
     fn check(&self, name: &str, new: &str) -> Result<String, QueryError> {
         match self {
             Self::Any => Ok(new.to_owned()),
-            Self::OneOf(allowed) if allowed.iter().any(|value| value.eq_ignore_ascii_case(new)) => Ok(new.to_owned()),
+            Self::OneOf(allowed) if allowed.iter().any(|value| value.eq_ignore_ascii_case(new)) => {
+                Ok(new.to_owned())
+            }
             Self::OneOf(allowed) => Err(QueryError::new(
                 ErrorKind::Invalid,
                 format!("`{name}` cannot be `{new}`; it takes: {}", allowed.join(", ")),
@@ -105,9 +111,9 @@ impl Takes {
             Self::TimeZone => {
                 let known = new.parse::<chrono_tz::Tz>().map(|zone| zone.name().to_owned()).ok();
                 let offset = new.starts_with(['+', '-']).then(|| new.to_owned());
-                known.or(offset).ok_or_else(|| {
-                    QueryError::new(ErrorKind::Invalid, format!("no such time zone `{new}`"))
-                })
+                known
+                    .or(offset)
+                    .ok_or_else(|| QueryError::new(ErrorKind::Invalid, format!("no such time zone `{new}`")))
             }
         }
     }

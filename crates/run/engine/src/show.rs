@@ -10,7 +10,9 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use futures::StreamExt;
 use policy::operation::Operation;
 use query_api::{Outcome, QueryError, Rows};
-use sqlparser::ast::{self, Ident, ObjectName, ShowStatementFilter, ShowStatementFilterPosition, ShowStatementOptions};
+use sqlparser::ast::{
+    self, Ident, ObjectName, ShowStatementFilter, ShowStatementFilterPosition, ShowStatementOptions,
+};
 use stdx::ErrorKind;
 
 use crate::ddl::visible as visible_relation;
@@ -39,9 +41,10 @@ pub(crate) fn text_rows(schema: &SchemaRef, lines: &[Vec<Option<String>>]) -> Re
         .map(|(i, field)| {
             let cells = lines.iter().map(|line| line.get(i).cloned().flatten());
             match field.data_type() {
-                DataType::Boolean => Arc::new(
-                    cells.map(|cell| cell.map(|text| text == "true")).collect::<BooleanArray>(),
-                ) as datafusion::arrow::array::ArrayRef,
+                DataType::Boolean => {
+                    Arc::new(cells.map(|cell| cell.map(|text| text == "true")).collect::<BooleanArray>())
+                        as datafusion::arrow::array::ArrayRef
+                }
                 _ => Arc::new(cells.collect::<StringArray>()),
             }
         })
@@ -52,7 +55,9 @@ pub(crate) fn text_rows(schema: &SchemaRef, lines: &[Vec<Option<String>>]) -> Re
 }
 
 fn schema_of(names: &[&str]) -> SchemaRef {
-    Arc::new(Schema::new(names.iter().map(|name| Field::new(*name, DataType::Utf8, true)).collect::<Vec<_>>()))
+    Arc::new(Schema::new(
+        names.iter().map(|name| Field::new(*name, DataType::Utf8, true)).collect::<Vec<_>>(),
+    ))
 }
 
 /// The columns of a statement that shows something; `None` for any other.
@@ -62,7 +67,9 @@ pub(crate) fn columns(statement: &ast::Statement) -> Option<SchemaRef> {
             schema_of(&["catalog_name", "schema_name", "table_name", "table_type"])
         }
         ast::Statement::ShowSchemas { .. } => schema_of(&["catalog_name", "schema_name"]),
-        ast::Statement::ShowCatalogs { .. } | ast::Statement::ShowDatabases { .. } => schema_of(&["catalog_name"]),
+        ast::Statement::ShowCatalogs { .. } | ast::Statement::ShowDatabases { .. } => {
+            schema_of(&["catalog_name"])
+        }
         ast::Statement::ShowColumns { .. } | ast::Statement::ExplainTable { .. } => {
             schema_of(&["column_name", "data_type", "is_nullable"])
         }
@@ -80,9 +87,9 @@ pub(crate) async fn run(running: &Running, statement: &ast::Statement) -> Result
         return Err(crate::error::internal());
     };
     let lines = match statement {
-        ast::Statement::ShowTables { terse: false, history: false, external: false, show_options, .. } => {
-            relations(running, show_options, None).await?
-        }
+        ast::Statement::ShowTables {
+            terse: false, history: false, external: false, show_options, ..
+        } => relations(running, show_options, None).await?,
         ast::Statement::ShowViews { terse: false, materialized: false, show_options } => {
             relations(running, show_options, Some(RelationKind::View)).await?
         }
@@ -96,7 +103,8 @@ pub(crate) async fn run(running: &Running, statement: &ast::Statement) -> Result
             catalogs.filter(|name| matches(like.as_deref(), name)).map(|name| vec![Some(name)]).collect()
         }
         ast::Statement::ShowColumns { show_options, .. } => {
-            let Some(name) = show_options.show_in.as_ref().and_then(|scope| scope.parent_name.as_ref()) else {
+            let Some(name) = show_options.show_in.as_ref().and_then(|scope| scope.parent_name.as_ref())
+            else {
                 return Err(QueryError::new(ErrorKind::Syntax, "SHOW COLUMNS needs FROM and a table"));
             };
             described(running, name).await?
@@ -173,7 +181,10 @@ async fn relations(
         .collect())
 }
 
-async fn schemas(running: &Running, options: &ShowStatementOptions) -> Result<Vec<Vec<Option<String>>>, QueryError> {
+async fn schemas(
+    running: &Running,
+    options: &ShowStatementOptions,
+) -> Result<Vec<Vec<Option<String>>>, QueryError> {
     let like = like(options)?;
     let catalog = match options.show_in.as_ref().and_then(|scope| scope.parent_name.as_ref()) {
         Some(name) => {
@@ -209,7 +220,10 @@ async fn described(running: &Running, name: &ObjectName) -> Result<Vec<Vec<Optio
             visible::seen_schema(running, &name, &table)
         }
         Found::View(_) => visible::view_schema(running, &name).await.ok_or_else(|| {
-            QueryError::new(ErrorKind::TableNotFound, format!("view '{name}' reads a relation that was not found"))
+            QueryError::new(
+                ErrorKind::TableNotFound,
+                format!("view '{name}' reads a relation that was not found"),
+            )
         })?,
         Found::Nothing => return Err(table_not_found(&name.to_string())),
     };
@@ -247,12 +261,21 @@ async fn created(
                 .iter()
                 .map(|field| {
                     let not_null = if field.is_nullable() { "" } else { " NOT NULL" };
-                    format!("\"{}\" {}{not_null}", field.name().replace('"', "\"\""), sql_name(field.data_type()))
+                    format!(
+                        "\"{}\" {}{not_null}",
+                        field.name().replace('"', "\"\""),
+                        sql_name(field.data_type())
+                    )
                 })
                 .collect();
-            Ok(vec![vec![Some(name.to_string()), Some(format!("CREATE TABLE {name} ({})", columns.join(", ")))]])
+            Ok(vec![vec![
+                Some(name.to_string()),
+                Some(format!("CREATE TABLE {name} ({})", columns.join(", "))),
+            ]])
         }
-        (_, ast::ShowCreateObject::Table | ast::ShowCreateObject::View) => Err(table_not_found(&name.to_string())),
+        (_, ast::ShowCreateObject::Table | ast::ShowCreateObject::View) => {
+            Err(table_not_found(&name.to_string()))
+        }
         (_, other) => Err(unsupported(format!("SHOW CREATE {other}"))),
     }
 }
@@ -272,8 +295,10 @@ pub(crate) fn setting(session: &EngineSession, variable: &[Ident]) -> Result<Out
     let vars = session.vars();
     let user = &session.principal.user;
     if name == "all" {
-        let lines: Vec<_> =
-            settings::all(&vars, user).into_iter().map(|(name, value)| vec![Some(name), Some(value)]).collect();
+        let lines: Vec<_> = settings::all(&vars, user)
+            .into_iter()
+            .map(|(name, value)| vec![Some(name), Some(value)])
+            .collect();
         return text_rows(&schema_of(&["name", "setting"]), &lines);
     }
     match settings::value(&vars, user, &name) {

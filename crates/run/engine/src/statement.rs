@@ -35,7 +35,7 @@ pub(crate) async fn run(
         return Ok(Outcome::Empty);
     };
     check_transaction(session, &statement)?;
-    let running = Running::start(session);
+    let running = Running::start(session, text);
     running.check_user()?;
     running.check_audit()?;
     let bounds = bounds_of(session, cancel);
@@ -62,7 +62,10 @@ fn bounds_of(session: &EngineSession, cancel: CancellationToken) -> Bounds {
 }
 
 /// Ends a statement when its client cancels it, or when `statement_timeout` is over.
-async fn within<T>(work: impl Future<Output = Result<T, QueryError>>, bounds: Bounds) -> Result<T, QueryError> {
+async fn within<T>(
+    work: impl Future<Output = Result<T, QueryError>>,
+    bounds: Bounds,
+) -> Result<T, QueryError> {
     tokio::select! {
         biased;
         error = bounds.over() => Err(error),
@@ -198,7 +201,7 @@ pub(crate) async fn describe(
     types: &[Option<DataType>],
 ) -> Result<Description, QueryError> {
     let nothing = Description { parameters: Vec::new(), columns: None };
-    let running = Running::start(session);
+    let running = Running::start(session, text);
     running.check_user()?;
     match parse(text)? {
         None => Ok(nothing),
@@ -208,8 +211,12 @@ pub(crate) async fn describe(
         Some(Statement::Sql(sql)) => match as_clients_mean_it(*sql, text) {
             query @ ast::Statement::Query(_) => query::describe(&running, query, types).await,
             ast::Statement::Insert(insert) => dml::describe(&running, insert, types).await,
-            ast::Statement::Explain { .. } => Ok(Description { columns: Some(explain::columns()), ..nothing }),
-            execute @ ast::Statement::Execute { .. } => Box::pin(prepared::describe(session, &running, execute)).await,
+            ast::Statement::Explain { .. } => {
+                Ok(Description { columns: Some(explain::columns()), ..nothing })
+            }
+            execute @ ast::Statement::Execute { .. } => {
+                Box::pin(prepared::describe(session, &running, execute)).await
+            }
             other => Ok(Description { columns: show::columns(&other), ..nothing }),
         },
     }
@@ -217,10 +224,7 @@ pub(crate) async fn describe(
 
 /// A named statement's text, parsed anew: policies may have changed since it was prepared.
 pub(crate) fn named(session: &EngineSession, name: &str) -> Result<Named, QueryError> {
-    session
-        .vars()
-        .named
-        .get(name)
-        .cloned()
-        .ok_or_else(|| QueryError::new(ErrorKind::ObjectNotFound, format!("no such prepared statement `{name}`")))
+    session.vars().named.get(name).cloned().ok_or_else(|| {
+        QueryError::new(ErrorKind::ObjectNotFound, format!("no such prepared statement `{name}`"))
+    })
 }

@@ -29,8 +29,10 @@ pub(crate) fn sql_name(kind: &DataType) -> String {
             format!("LIST<{}>", sql_name(item.data_type()))
         }
         DataType::Struct(fields) => {
-            let fields: Vec<String> =
-                fields.iter().map(|field| format!("{} {}", field.name(), sql_name(field.data_type()))).collect();
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|field| format!("{} {}", field.name(), sql_name(field.data_type())))
+                .collect();
             format!("STRUCT<{}>", fields.join(", "))
         }
         DataType::Map(entries, _) => match entries.data_type() {

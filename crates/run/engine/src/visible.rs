@@ -54,13 +54,16 @@ pub(crate) async fn relations(
     let Some(found) = running.engine.catalogs.get(catalog) else {
         return Ok(Vec::new());
     };
-    if !running.sees_namespace(catalog, namespace) {
+    let exists = found.namespace_exists(namespace).await.map_err(|error| from_catalog(&error))?;
+    if !exists || !running.sees_namespace(catalog, namespace) {
         return Ok(Vec::new());
     }
     let mut listed = tables(running, found, catalog, namespace).await?;
     for view_name in found.views(namespace).await.map_err(|error| from_catalog(&error))? {
         let name = full(catalog, namespace, view_name);
-        let Some(view) = found.load_view(namespace, &name.name).await.map_err(|error| from_catalog(&error))? else {
+        let Some(view) =
+            found.load_view(namespace, &name.name).await.map_err(|error| from_catalog(&error))?
+        else {
             continue;
         };
         if !running.sees_view(&name, Some(&view.owner)) {
@@ -83,7 +86,8 @@ async fn tables(
     for table_name in found.tables(namespace).await.map_err(|error| from_catalog(&error))? {
         let name = full(catalog, namespace, table_name);
         // Dropped meanwhile: it is no longer there to be listed.
-        let Some(table) = found.load(namespace, &name.name).await.map_err(|error| from_catalog(&error))? else {
+        let Some(table) = found.load(namespace, &name.name).await.map_err(|error| from_catalog(&error))?
+        else {
             continue;
         };
         if !running.sees_table(&name, table.owner.as_deref()) {

@@ -138,10 +138,19 @@ async fn admit(
         client_addr: Some(peer.ip()),
         application: settings.application_name.clone(),
     };
-    let opening = door.service.open_session(principal, context, settings.database.as_deref());
+    let database = settings.database.as_deref();
+    // libpq names the user where no database was named: if there is no such catalog, the name meant nothing.
+    let is_user = database == Some(settings.user.as_str());
+    let opening = async {
+        match door.service.open_session(principal.clone(), context.clone(), database).await {
+            Err(error) if is_user && error.kind() == ErrorKind::CatalogNotFound => {
+                door.service.open_session(principal, context, None).await
+            }
+            opened => opened,
+        }
+    };
     // Not a statement yet, so no cancel request can reach it; the startup deadline bounds it.
     let never = CancellationToken::new();
-    let database = settings.database.as_deref();
     let session = wire.supervise(&never, opening, |error| no_session(error, database)).await?;
     let mut warnings = Vec::new();
     for (name, value) in &settings.for_session {

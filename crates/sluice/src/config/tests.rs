@@ -1,3 +1,5 @@
+//! Options are read, checked and shown, and every fault of a file is told at once.
+
 use std::path::PathBuf;
 
 use super::*;

@@ -7,13 +7,14 @@ use audit::{AuditLog, FileSink};
 use catalog::Catalog;
 use engine::{Engine, EngineParts, EngineSettings, RestrictedColumns};
 use identity::Identity;
+use policy::edit::Change;
 use policy::model::State;
 use policy::{
     ConditionErrors, GateTwoSettings, MaskCombine, MaskPrecedence, RowFilterCombine, bootstrap, defs,
 };
 use query_api::QueryService;
 use rand::distr::{Alphanumeric, SampleString};
-use stdx::{Clock, Secret};
+use stdx::{Clock, Secret, Timestamp};
 use store::PolicyStore;
 use store_sql::SqlPolicyStore;
 
@@ -49,7 +50,7 @@ pub(crate) async fn open(
     clock: Arc<dyn Clock>,
 ) -> Result<Installation, ServerError> {
     let data_dir = DataDir::take(&config.server.data_dir)?;
-    let (store, made_password) = open_store(config, &data_dir, admin_password).await?;
+    let (store, made_password) = open_store(config, &data_dir, admin_password, clock.now()).await?;
     let mask_key = match &config.engine.mask_key {
         Some(key) => key.clone(),
         None => store.secret(MASK_KEY, &|_| Secret::new(random_text(64))).await?,
@@ -83,6 +84,7 @@ async fn open_store(
     config: &Config,
     data_dir: &DataDir,
     admin_password: Option<Secret>,
+    now: Timestamp,
 ) -> Result<(Arc<dyn PolicyStore>, Option<Secret>), ServerError> {
     let password = admin_password.unwrap_or_else(|| Secret::new(random_text(PASSWORD_CHARS)));
     let verifier = identity::make_verifier(&password)?;
@@ -94,8 +96,21 @@ async fn open_store(
     };
     let store: Arc<dyn PolicyStore> =
         Arc::new(SqlPolicyStore::open(&data_dir.join("policy.sqlite"), initial).await?);
+    add_services(&names, store.as_ref(), now).await?;
     has_services(config, store.current().state())?;
     Ok((store, is_first_start.then_some(password)))
+}
+
+/// Catalogs that were configured after the first start get services of their own.
+async fn add_services(catalogs: &[&str], store: &dyn PolicyStore, now: Timestamp) -> Result<(), ServerError> {
+    let current = store.current();
+    let put_services = bootstrap::services_for(current.state(), catalogs);
+    if put_services.is_empty() {
+        return Ok(());
+    }
+    let change = Change { put_services, ..Change::default() };
+    store.commit(&change, current.version(), FIRST_ADMIN, now).await?;
+    Ok(())
 }
 
 /// A catalog whose tables no policy can name would be read without gate two.

@@ -1,8 +1,20 @@
 //! The server, the shell and the demo as a user meets them.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by ending")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on says so by ending"
+)]
 
+mod audit;
 mod demo;
+mod docs;
+mod kill;
+mod process;
+mod psql;
+mod serve;
 mod server;
 mod shell;
 

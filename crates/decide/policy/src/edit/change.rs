@@ -1,7 +1,7 @@
 //! What an edit changes, as whole things put in place and things taken away.
 
 use crate::Snapshot;
-use crate::model::{Group, Policy, PolicyId, Role, User};
+use crate::model::{Group, Policy, PolicyId, Role, Service, User};
 
 /// What an edit changes: whole things put in place, and things taken away. One with nothing in it is legal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub struct Change {
     pub put_groups: Vec<Group>,
     pub delete_groups: Vec<String>,
     pub put_users: Vec<User>,
+    /// Services for catalogs that were configured later.
+    pub put_services: Vec<Service>,
     pub delete_users: Vec<String>,
     /// For the person who made the edit.
     pub notices: Vec<String>,
@@ -40,7 +42,7 @@ impl Action {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
     pub action: Action,
-    /// `policy`, `role`, `group` or `user`.
+    /// `policy`, `role`, `group`, `user` or `service`.
     pub kind: &'static str,
     pub name: String,
 }
@@ -55,6 +57,7 @@ impl Change {
             && self.put_groups.is_empty()
             && self.delete_groups.is_empty()
             && self.put_users.is_empty()
+            && self.put_services.is_empty()
             && self.delete_users.is_empty()
     }
 
@@ -77,6 +80,9 @@ impl Change {
         }
         for user in &self.put_users {
             put("user", &user.name, state.users.contains_key(&user.name));
+        }
+        for service in &self.put_services {
+            put("service", &service.name, state.services.contains_key(&service.name));
         }
         let policies =
             self.delete_policies.iter().filter_map(|id| state.policies.get(id)).map(|p| ("policy", &p.name));

@@ -87,7 +87,8 @@ impl Contenders {
 
     /// Who takes part, in the order of an even round.
     pub(crate) fn sides(&self) -> Vec<Side> {
-        let mut sides = vec![Side::Governed, Side::Handwritten, Side::Iceberg, Side::Parquet, Side::ParquetHandwritten];
+        let mut sides =
+            vec![Side::Governed, Side::Handwritten, Side::Iceberg, Side::Parquet, Side::ParquetHandwritten];
         if self.duckdb.is_some() {
             sides.push(Side::Duckdb);
         }

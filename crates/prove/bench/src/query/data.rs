@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use catalog::{Catalog, CatalogConfig};
 use datafusion::error::DataFusionError;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use futures::stream;
+use futures::{StreamExt, stream};
 use sluice::config::{self, Config, Inputs};
 use sluice::demo::tpch::TpchTable;
 
@@ -29,7 +29,8 @@ pub(crate) struct Data {
 }
 
 pub(crate) async fn make(scale: f64) -> Result<Data> {
-    let folder = tempfile::Builder::new().prefix("sluice-bench-").tempdir().context("no folder for the data")?;
+    let folder =
+        tempfile::Builder::new().prefix("sluice-bench-").tempdir().context("no folder for the data")?;
     let inputs = Inputs::default()
         .with_flag("server.data_dir", folder.path().display().to_string())
         .with_flag("postgres.listen", "off")
@@ -60,8 +61,12 @@ async fn load(catalog: &Catalog, table: TpchTable, scale: f64) -> Result<PathBuf
     let namespace = [NAMESPACE.to_owned()];
     let properties = std::collections::HashMap::new();
     let handle = catalog.create_table(&namespace, table.name(), &table.schema(), &[], properties).await?;
-    let batches = table.batches(scale, BATCH_ROWS).map(|batch| batch.map_err(DataFusionError::from));
-    let rows = RecordBatchStreamAdapter::new(table.schema(), stream::iter(batches));
+    // Rows are always ready, so without a pause the loads would keep others, who may hold a lock, from going on.
+    let batches = stream::iter(table.batches(scale, BATCH_ROWS)).then(async |batch| {
+        tokio::task::yield_now().await;
+        batch.map_err(DataFusionError::from)
+    });
+    let rows = RecordBatchStreamAdapter::new(table.schema(), batches);
     catalog.append(&handle, Box::pin(rows)).await?;
     let location = handle.location.strip_prefix("file://").unwrap_or(&handle.location);
     let data = Path::new(location).join("data");

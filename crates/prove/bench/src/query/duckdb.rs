@@ -41,13 +41,14 @@ impl Duckdb {
         let replies = BufReader::new(child.stdout.take().context("the client has no standard output")?);
         let mut duckdb = Self { child, requests, replies, versions: Map::new(), settings: Map::new() };
         let mut hello = duckdb.reply().context("the client did not answer")?;
-        let mut part = |name: &str| hello.remove(name).and_then(|part| part.as_object().cloned()).unwrap_or_default();
+        let mut part =
+            |name: &str| hello.remove(name).and_then(|part| part.as_object().cloned()).unwrap_or_default();
         duckdb.versions = part("versions");
         duckdb.settings = part("settings");
         Ok(duckdb)
     }
 
-    /// Runs a statement; the time is the one that the client took by its own clock, from the text to the last row.
+    /// Runs a statement; the time is the one that the client took by its own clock, until the result was there.
     pub(crate) fn run(&mut self, sql: &str) -> Result<Timed> {
         writeln!(self.requests, "{}", json!({ "sql": sql })).context("duckdb is gone")?;
         self.requests.flush().context("duckdb is gone")?;
@@ -89,7 +90,9 @@ fn cells(row: &Value, types: &[String]) -> Result<Vec<Cell>> {
         .map(|(value, kind)| {
             let Some(text) = value.as_str() else { return Ok(Cell::Null) };
             Ok(match kind.as_str() {
-                "FLOAT" | "DOUBLE" => Cell::Float(text.parse().with_context(|| format!("`{text}` is no float"))?),
+                "FLOAT" | "DOUBLE" => {
+                    Cell::Float(text.parse().with_context(|| format!("`{text}` is no float"))?)
+                }
                 kind if kind.starts_with("DECIMAL") => Cell::Decimal(text.to_owned()),
                 _ => Cell::Text(text.to_owned()),
             })
@@ -113,7 +116,8 @@ fn environment() -> Result<PathBuf> {
     let pinned = folder.join("pinned.txt");
     fs::write(&pinned, REQUIREMENTS)?;
     let python = folder.join("bin/python");
-    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "-r"];
+    let install =
+        ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "-r"];
     run_to_end(Command::new(python).args(install).arg(&pinned))?;
     fs::rename(&pinned, &mark)?;
     Ok(folder)

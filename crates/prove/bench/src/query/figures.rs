@@ -41,7 +41,8 @@ const RATIOS: [Ratio; 4] = [
 
 /// Every figure by name: the sums, then how far they moved between rounds, then the medians.
 pub(crate) fn figures(all: &[Measured]) -> Vec<(String, f64)> {
-    let mut figures: Vec<(String, f64)> = sums(all).into_iter().map(|(name, value, _)| (name, value)).collect();
+    let mut figures: Vec<(String, f64)> =
+        sums(all).into_iter().map(|(name, value, _)| (name, value)).collect();
     for ratio in &RATIOS {
         let by_round = by_round(all, ratio);
         for (end, value) in [
@@ -99,7 +100,8 @@ fn geomean(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 pub(crate) fn grid(all: &[Measured]) -> Grid {
-    let mut head = vec!["query", "rows", "governed ms", "by hand ms", "ratio", "iceberg ms", "parquet ms", "ratio"];
+    let mut head =
+        vec!["query", "rows", "governed ms", "by hand ms", "ratio", "iceberg ms", "parquet ms", "ratio"];
     let has_duckdb = all.iter().any(|measured| measured.answer(Side::Duckdb).is_some());
     if has_duckdb {
         head.extend(["duckdb ms", "to governed"]);

@@ -82,13 +82,14 @@ mod tests {
 
     #[test]
     fn three_queries_read_no_governed_table() {
-        let open: Vec<u8> = QUERIES.iter().filter(|query| !query.is_governed()).map(|query| query.number).collect();
+        let open: Vec<u8> =
+            QUERIES.iter().filter(|query| !query.is_governed()).map(|query| query.number).collect();
         assert_eq!(open, [2, 11, 16]);
     }
 
     #[test]
     fn the_fraction_follows_the_scale() {
         assert!(QUERIES[10].text(1.0, plain("")).contains("* 0.0001000000"));
-        assert!(QUERIES[10].text(0.05, plain("")).contains("* 0.0020000000"));
+        assert!(QUERIES[10].text(0.1, plain("")).contains("* 0.0010000000"));
     }
 }

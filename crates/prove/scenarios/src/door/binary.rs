@@ -33,9 +33,7 @@ pub(super) fn text(kind: &Type, bytes: &[u8]) -> Result<String, String> {
         Type::TIMESTAMP => timestamp(i64::from_be_bytes(fixed(bytes)?)),
         Type::TIMESTAMPTZ => format!("{}+00", timestamp(i64::from_be_bytes(fixed(bytes)?))),
         Type::TIME => time(i64::from_be_bytes(fixed(bytes)?)),
-        Type::BYTEA => {
-            bytes.iter().fold("\\x".to_owned(), |text, byte| format!("{text}{byte:02x}"))
-        }
+        Type::BYTEA => bytes.iter().fold("\\x".to_owned(), |text, byte| format!("{text}{byte:02x}")),
         Type::TEXT | Type::VARCHAR | Type::NAME | Type::BPCHAR | Type::UNKNOWN | Type::JSON | Type::CHAR => {
             String::from_utf8(bytes.to_vec()).map_err(|error| error.to_string())?
         }
@@ -50,10 +48,8 @@ fn fixed<const N: usize>(bytes: &[u8]) -> Result<[u8; N], String> {
 
 /// Groups of four decimal digits, the first of them worth 10000 to the power `weight`.
 fn numeric(bytes: &[u8]) -> Result<String, String> {
-    let words: Vec<i16> = bytes
-        .chunks_exact(2)
-        .map(|word| fixed(word).map(i16::from_be_bytes))
-        .collect::<Result<_, _>>()?;
+    let words: Vec<i16> =
+        bytes.chunks_exact(2).map(|word| fixed(word).map(i16::from_be_bytes)).collect::<Result<_, _>>()?;
     let [n_groups, weight, sign, scale, groups @ ..] = words.as_slice() else {
         return Err("a numeric is too short".to_owned());
     };
@@ -137,9 +133,13 @@ mod tests {
 
     #[test]
     fn days_are_counted_from_the_year_2000() {
-        for (day, expected) in
-            [(0, "2000-01-01"), (-1, "1999-12-31"), (59, "2000-02-29"), (7794, "2021-05-04"), (-10_957, "1970-01-01")]
-        {
+        for (day, expected) in [
+            (0, "2000-01-01"),
+            (-1, "1999-12-31"),
+            (59, "2000-02-29"),
+            (7794, "2021-05-04"),
+            (-10_957, "1970-01-01"),
+        ] {
             assert_eq!(date(day), expected);
         }
     }

@@ -29,7 +29,9 @@ fn a_header_gives_name_laws_users_and_settings() {
 
 #[test]
 fn a_block_has_statements_up_to_its_expectation() {
-    let steps = steps("as ana:\nSELECT 1;\nSELECT\n  ';' AS x;\nexpect ok\n\n# a remark: or two\nas bo:\nSELECT 2;\nexpect no rows\n");
+    let steps = steps(
+        "as ana:\nSELECT 1;\nSELECT\n  ';' AS x;\nexpect ok\n\n# a remark: or two\nas bo:\nSELECT 2;\nexpect no rows\n",
+    );
     assert_eq!(steps.len(), 2);
     assert_eq!(steps[0].does, Does::Says(vec!["SELECT 1".to_owned(), "SELECT\n  ';' AS x".to_owned()]));
     assert_eq!((steps[1].line, steps[1].user.as_str()), (10, "bo"));
@@ -43,7 +45,9 @@ fn again_says_the_last_statement_again() {
 
 #[test]
 fn a_prepared_statement_is_run_with_arguments() {
-    let steps = steps("as ana prepare q:\nSELECT $1;\nexpect ok\n\nas ana run q (5, 'a, b', NULL):\nexpect no rows\n");
+    let steps = steps(
+        "as ana prepare q:\nSELECT $1;\nexpect ok\n\nas ana run q (5, 'a, b', NULL):\nexpect no rows\n",
+    );
     let Does::Runs { name, arguments } = &steps[1].does else { panic!("not a run") };
     assert_eq!(name, "q");
     let texts: Vec<Option<&str>> = arguments.iter().map(|argument| argument.text.as_deref()).collect();
@@ -66,7 +70,9 @@ fn an_error_has_a_code_and_may_have_a_position_and_a_text() {
 
 #[test]
 fn rows_end_at_an_empty_line_and_bars_can_be_escaped() {
-    let steps = steps("as ana:\nSELECT 1;\nexpect columns a|b\nexpect rows\n1|x\\|y\nNULL|''\n\nas ana:\nSELECT 1;\nexpect ok\n");
+    let steps = steps(
+        "as ana:\nSELECT 1;\nexpect columns a|b\nexpect rows\n1|x\\|y\nNULL|''\n\nas ana:\nSELECT 1;\nexpect ok\n",
+    );
     let Kind::Rows(rows) = &steps[0].expected.kind else { panic!("not rows") };
     let text = |text: &str| Cell::Text(Text::Exactly(text.to_owned()));
     assert_eq!(*rows, [vec![text("1"), text("x|y")], vec![Cell::Null, text("")]]);

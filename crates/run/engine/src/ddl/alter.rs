@@ -34,7 +34,9 @@ pub(crate) async fn alter_table(
         return Err(unsupported("ALTER TABLE with more than one action"));
     };
     match operation {
-        AlterTableOperation::AddColumn { if_not_exists: false, column_def, column_position: None, .. } => {
+        AlterTableOperation::AddColumn {
+            if_not_exists: false, column_def, column_position: None, ..
+        } => {
             require(running, &name, &table, Operation::AlterTableAddColumn)?;
             add_column(running, &name, column_def).await?;
         }
@@ -75,7 +77,11 @@ fn require(
     running.require(operation, &table_object(name), table.owner.as_deref(), &format!("alter table {name}"))
 }
 
-async fn add_column(running: &Running, name: &RelationName, column: &ast::ColumnDef) -> Result<(), QueryError> {
+async fn add_column(
+    running: &Running,
+    name: &RelationName,
+    column: &ast::ColumnDef,
+) -> Result<(), QueryError> {
     let mut folded = column.clone();
     folded.name = ast::Ident::with_quote('"', fold_ident(&column.name));
     let schema = arrow_schema(vec![folded])?;
@@ -106,7 +112,10 @@ async fn rename_column(
     };
     crate::governance::commit_internal(running, &edit).await?;
     let catalog = running.catalog(&name.catalog)?;
-    catalog.rename_column(&name.namespace, &name.name, from, to).await.map_err(|error| from_catalog(&error))?;
+    catalog
+        .rename_column(&name.namespace, &name.name, from, to)
+        .await
+        .map_err(|error| from_catalog(&error))?;
     Ok(())
 }
 

@@ -25,7 +25,9 @@ pub(crate) async fn create_schema(
     sql: ast::Statement,
     call: &Call<'_>,
 ) -> Result<Outcome, QueryError> {
-    let ast::Statement::CreateSchema { schema_name, if_not_exists, with, options, default_collate_spec, .. } = sql
+    let ast::Statement::CreateSchema {
+        schema_name, if_not_exists, with, options, default_collate_spec, ..
+    } = sql
     else {
         return Err(crate::error::internal());
     };
@@ -36,20 +38,37 @@ pub(crate) async fn create_schema(
         return Err(unsupported("CREATE SCHEMA … AUTHORIZATION"));
     };
     let (catalog_name, namespace) = running.path.namespace(&parts_of(&name)?)?;
-    if namespace.iter().any(|part| part == crate::names::INFORMATION_SCHEMA || part == crate::names::PG_CATALOG) {
+    if namespace
+        .iter()
+        .any(|part| part == crate::names::INFORMATION_SCHEMA || part == crate::names::PG_CATALOG)
+    {
         return Err(invalid("this schema name is reserved"));
     }
     if !running.sees_catalog(&catalog_name) {
         return Err(catalog_not_found(&catalog_name));
     }
     let object = Object::Catalog { catalog: catalog_name.clone() };
-    running.require(Operation::CreateSchema, &object, None, &format!("create a schema in catalog {catalog_name}"))?;
+    running.require(
+        Operation::CreateSchema,
+        &object,
+        None,
+        &format!("create a schema in catalog {catalog_name}"),
+    )?;
     let catalog = running.catalog(&catalog_name)?;
     if if_not_exists && catalog.namespace_exists(&namespace).await.map_err(|error| from_catalog(&error))? {
-        return Ok(done("CREATE SCHEMA", vec![format!("schema \"{}\" already exists, skipping", namespace.join("."))]));
+        return Ok(done(
+            "CREATE SCHEMA",
+            vec![format!("schema \"{}\" already exists, skipping", namespace.join("."))],
+        ));
     }
     catalog.create_namespace(&namespace).await.map_err(|error| from_catalog(&error))?;
-    running.audit_change("create", &format!("{catalog_name}.{}", namespace.join(".")), "schema", call.text, None);
+    running.audit_change(
+        "create",
+        &format!("{catalog_name}.{}", namespace.join(".")),
+        "schema",
+        call.text,
+        None,
+    );
     Ok(done("CREATE SCHEMA", Vec::new()))
 }
 
@@ -180,7 +199,10 @@ fn storable(schema: &Schema) -> Result<Arc<Schema>, QueryError> {
     let mut fields: Vec<Field> = Vec::with_capacity(schema.fields().len());
     for field in schema.fields() {
         if fields.iter().any(|other| other.name() == field.name()) {
-            return Err(invalid(format!("column `{}` appears twice; give one of them an alias", field.name())));
+            return Err(invalid(format!(
+                "column `{}` appears twice; give one of them an alias",
+                field.name()
+            )));
         }
         let stored = match field.data_type() {
             DataType::Null => DataType::Utf8,

@@ -17,8 +17,13 @@ enum Target {
     Schema(String, Vec<String>),
 }
 
-pub(crate) async fn drop(running: &Running, sql: ast::Statement, call: &Call<'_>) -> Result<Outcome, QueryError> {
-    let ast::Statement::Drop { object_type, if_exists, names, cascade, restrict: _, purge, temporary, table } = sql
+pub(crate) async fn drop(
+    running: &Running,
+    sql: ast::Statement,
+    call: &Call<'_>,
+) -> Result<Outcome, QueryError> {
+    let ast::Statement::Drop { object_type, if_exists, names, cascade, restrict: _, purge, temporary, table } =
+        sql
     else {
         return Err(crate::error::internal());
     };
@@ -71,6 +76,10 @@ async fn checked(running: &Running, kind: &ObjectType, parts: &[String]) -> Resu
                 &format!("drop schema {catalog}.{}", namespace.join(".")),
             )?;
         }
+        let found = running.catalog(&catalog)?;
+        if !found.namespace_exists(&namespace).await.map_err(|error| from_catalog(&error))? {
+            return Err(schema_not_found(&format!("{catalog}.{}", namespace.join("."))));
+        }
         return Ok(Target::Schema(catalog, namespace));
     }
     let name = running.path.relation(parts)?;
@@ -85,7 +94,12 @@ async fn checked(running: &Running, kind: &ObjectType, parts: &[String]) -> Resu
             Ok(Target::Table(name))
         }
         (Found::View(view), ObjectType::View) => {
-            running.require(Operation::DropView, &view_object(&name), Some(&view.owner), &format!("drop view {name}"))?;
+            running.require(
+                Operation::DropView,
+                &view_object(&name),
+                Some(&view.owner),
+                &format!("drop view {name}"),
+            )?;
             Ok(Target::View(name))
         }
         _ => Err(table_not_found(&name.to_string())),

@@ -28,10 +28,18 @@ pub(crate) async fn create_view(
     match find(running, &name).await? {
         Found::Nothing => {}
         Found::View(_) if create.if_not_exists => {
-            return Ok(done("CREATE VIEW", vec![format!("relation \"{}\" already exists, skipping", name.name)]));
+            return Ok(done(
+                "CREATE VIEW",
+                vec![format!("relation \"{}\" already exists, skipping", name.name)],
+            ));
         }
         Found::View(view) if create.or_replace => {
-            running.require(Operation::ReplaceView, &view_object(&name), Some(&view.owner), &format!("replace view {name}"))?;
+            running.require(
+                Operation::ReplaceView,
+                &view_object(&name),
+                Some(&view.owner),
+                &format!("replace view {name}"),
+            )?;
         }
         _ => return Err(exists(&name)),
     }

@@ -50,7 +50,8 @@ pub(crate) async fn commit_internal(running: &Running, edit: &Edit) -> Result<()
     let actor = Actor::new(membership);
     for _ in 0..TRIES_MAX {
         let snapshot = running.engine.store.current();
-        let change = policy::edit::apply(&snapshot, edit, &actor, running.now).map_err(|error| from_edit(&error))?;
+        let change =
+            policy::edit::apply(&snapshot, edit, &actor, running.now).map_err(|error| from_edit(&error))?;
         if change.is_empty() {
             return Ok(());
         }

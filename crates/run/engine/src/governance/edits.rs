@@ -2,8 +2,8 @@
 
 use dialect::ast::{self, AlterPolicyAction, Governance, GrantObject, Grantee as Written, PrivilegeText};
 use policy::edit::{
-    ColumnDenial, DenyEdit, Discovery, Edit, GrantEdit, GrantOption, Grantee, PolicyAction, PrivilegeSpec, RevokeEdit, RevokeWhat,
-    Scope, Validity,
+    ColumnDenial, DenyEdit, Discovery, Edit, GrantEdit, GrantOption, Grantee, PolicyAction, PrivilegeSpec,
+    RevokeEdit, RevokeWhat, Scope, Validity,
 };
 use policy::model::Priority;
 use policy::privilege::WriteSet;
@@ -36,7 +36,9 @@ pub(crate) async fn edit_of(running: &Running, statement: Governance) -> Result<
         Governance::RevokeRole { roles, from, admin_option_only } => {
             Edit::RevokeRole { roles: values(roles), from: grantees(&from), admin_option_only }
         }
-        Governance::CreateGroup { name, if_not_exists } => Edit::CreateGroup { name: name.value, if_not_exists },
+        Governance::CreateGroup { name, if_not_exists } => {
+            Edit::CreateGroup { name: name.value, if_not_exists }
+        }
         Governance::DropGroup { name, if_exists } => Edit::DropGroup { name: name.value, if_exists },
         Governance::AlterGroup { name, add, users } => {
             let (add, drop) = if add { (values(users), Vec::new()) } else { (Vec::new(), values(users)) };
@@ -47,7 +49,8 @@ pub(crate) async fn edit_of(running: &Running, statement: Governance) -> Result<
             if revoke.grant_option_only {
                 return Err(unsupported("GRANT OPTION FOR with a column list"));
             }
-            let denial = column_denial(running, &revoke.privileges, &revoke.objects, &revoke.grantees).await?;
+            let denial =
+                column_denial(running, &revoke.privileges, &revoke.objects, &revoke.grantees).await?;
             Edit::RevokeColumns(denial)
         }
         Governance::Deny(deny) if has_columns(&deny.privileges) => {
@@ -114,7 +117,9 @@ async fn column_denial(
         return Err(unsupported("a column list beside other privileges or objects"));
     };
     if privilege.name != "SELECT" {
-        return Err(unsupported(format!("a column list for {}", privilege.name)).with_position(privilege.span.start));
+        return Err(
+            unsupported(format!("a column list for {}", privilege.name)).with_position(privilege.span.start)
+        );
     }
     let name = running.path.relation(&parts_of_name(name))?;
     let table = policies::table(running, &name).await?;
@@ -152,7 +157,11 @@ async fn grant_of(running: &Running, grant: ast::Grant) -> Result<GrantEdit, Que
         grant_option: if grant.with_grant_option { GrantOption::With } else { GrantOption::Without },
         discovery: if grant.without_discovery { Discovery::Without } else { Discovery::With },
         validity: validity(grant.validity.as_ref())?,
-        writes: if running.engine.settings.write_implies_read { WriteSet::WithRead } else { WriteSet::WithoutRead },
+        writes: if running.engine.settings.write_implies_read {
+            WriteSet::WithRead
+        } else {
+            WriteSet::WithoutRead
+        },
     })
 }
 
@@ -163,7 +172,11 @@ pub(crate) fn validity(written: Option<&ast::Validity>) -> Result<Option<Validit
         .map_err(|error| QueryError::new(ErrorKind::Invalid, error.to_string()))
 }
 
-async fn action_of(running: &Running, policy: &str, action: AlterPolicyAction) -> Result<PolicyAction, QueryError> {
+async fn action_of(
+    running: &Running,
+    policy: &str,
+    action: AlterPolicyAction,
+) -> Result<PolicyAction, QueryError> {
     Ok(match action {
         AlterPolicyAction::Enable => PolicyAction::Enable,
         AlterPolicyAction::Disable => PolicyAction::Disable,

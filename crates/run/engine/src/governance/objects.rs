@@ -61,7 +61,8 @@ fn sees(running: &Running, catalog: &str) -> bool {
 
 async fn relation(running: &Running, name: &Name) -> Result<Named, QueryError> {
     let full = running.path.relation(&parts_of_name(name))?;
-    let found = if running.is_admin() { find(running, &full).await? } else { visible(running, &full).await? };
+    let found =
+        if running.is_admin() { find(running, &full).await? } else { visible(running, &full).await? };
     let (catalog, namespace) = (full.catalog.clone(), full.database());
     match found {
         Found::Table(table) => {

@@ -146,7 +146,11 @@ pub(crate) fn no_column(table: &TableHandle, column: &str) -> QueryError {
 }
 
 /// `ALTER POLICY … SET USING`: the new text is checked against the table of the policy.
-pub(crate) async fn recheck(running: &Running, policy: &str, using: &ExprText) -> Result<CheckedExpr, QueryError> {
+pub(crate) async fn recheck(
+    running: &Running,
+    policy: &str,
+    using: &ExprText,
+) -> Result<CheckedExpr, QueryError> {
     let (policy, table) = governed_table(running, policy).await?;
     match policy.kind {
         PolicyKind::RowFilter => filter(running, &table, using),
@@ -156,7 +160,9 @@ pub(crate) async fn recheck(running: &Running, policy: &str, using: &ExprText) -
             for column in &pinned.columns {
                 checked = Some(custom(running, &table, using, &column.name)?);
             }
-            checked.ok_or_else(|| QueryError::new(ErrorKind::Invalid, "the policy masks no column that is known"))
+            checked.ok_or_else(|| {
+                QueryError::new(ErrorKind::Invalid, "the policy masks no column that is known")
+            })
         }
         PolicyKind::Access | PolicyKind::Audit => {
             Err(QueryError::new(ErrorKind::Invalid, "the policy has no expression"))
@@ -167,12 +173,7 @@ pub(crate) async fn recheck(running: &Running, policy: &str, using: &ExprText) -
 /// `ALTER POLICY … REBIND`: pins the policy to the table and columns that stand under its names now.
 pub(crate) async fn rebind(running: &Running, policy: &str) -> Result<PolicyAction, QueryError> {
     let (_, table) = governed_table(running, policy).await?;
-    let columns = table
-        .schema
-        .fields()
-        .iter()
-        .filter_map(|field| column_ref(&table, field.name()))
-        .collect();
+    let columns = table.schema.fields().iter().filter_map(|field| column_ref(&table, field.name())).collect();
     Ok(PolicyAction::Rebind { uuid: Some(table.uuid.to_string()), columns })
 }
 

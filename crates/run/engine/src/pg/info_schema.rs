@@ -15,7 +15,10 @@ use crate::types::sql_name;
 use crate::visible::{self, RelationKind, VisibleRelation};
 
 /// One table of `information_schema` for a catalog; `None`: there is none of that name.
-pub(crate) async fn table(running: &Running, name: &RelationName) -> Result<Option<VirtualTable>, QueryError> {
+pub(crate) async fn table(
+    running: &Running,
+    name: &RelationName,
+) -> Result<Option<VirtualTable>, QueryError> {
     let catalog = name.catalog.as_str();
     let columns = match name.name.as_str() {
         "schemata" => schemata(running, catalog).await?,
@@ -28,7 +31,8 @@ pub(crate) async fn table(running: &Running, name: &RelationName) -> Result<Opti
         columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
     let schema = Arc::new(Schema::new(fields));
     let arrays = columns.into_iter().map(|(_, array)| array).collect();
-    let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(|error| from_datafusion(&error.into()))?;
+    let batch =
+        RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(|error| from_datafusion(&error.into()))?;
     VirtualTable::try_new(schema, vec![batch]).map(Some)
 }
 
@@ -68,7 +72,8 @@ async fn schemata(running: &Running, catalog: &str) -> Result<Columns, QueryErro
 
 fn tables(catalog: &str, relations: &[VisibleRelation]) -> Columns {
     let databases: Vec<String> = relations.iter().map(|relation| relation.name.database()).collect();
-    let is_insertable = |relation: &VisibleRelation| if relation.kind == RelationKind::Table { "YES" } else { "NO" };
+    let is_insertable =
+        |relation: &VisibleRelation| if relation.kind == RelationKind::Table { "YES" } else { "NO" };
     vec![
         ("table_catalog", texts(relations.iter().map(|_| Some(catalog)))),
         ("table_schema", texts(databases.iter().map(|name| Some(name.as_str())))),
@@ -116,7 +121,8 @@ fn columns(catalog: &str, relations: &[VisibleRelation]) -> Columns {
         })
         .collect();
     let databases: Vec<String> = all.iter().map(|column| column.relation.name.database()).collect();
-    let types: Vec<String> = all.iter().map(|column| sql_name(column.field.data_type()).to_lowercase()).collect();
+    let types: Vec<String> =
+        all.iter().map(|column| sql_name(column.field.data_type()).to_lowercase()).collect();
     let numbers = |f: &dyn Fn(&DataType) -> Option<i32>| -> ArrayRef {
         Arc::new(all.iter().map(|column| f(column.field.data_type())).collect::<Int32Array>())
     };
@@ -125,7 +131,10 @@ fn columns(catalog: &str, relations: &[VisibleRelation]) -> Columns {
         ("table_schema", texts(databases.iter().map(|name| Some(name.as_str())))),
         ("table_name", texts(all.iter().map(|column| Some(column.relation.name.name.as_str())))),
         ("column_name", texts(all.iter().map(|column| Some(column.field.name().as_str())))),
-        ("ordinal_position", Arc::new(all.iter().map(|column| Some(column.position)).collect::<Int32Array>())),
+        (
+            "ordinal_position",
+            Arc::new(all.iter().map(|column| Some(column.position)).collect::<Int32Array>()),
+        ),
         ("column_default", texts(all.iter().map(|_| None))),
         (
             "is_nullable",

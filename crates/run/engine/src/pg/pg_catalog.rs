@@ -5,7 +5,10 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use datafusion::arrow::array::{AsArray, BooleanArray};
+use datafusion::arrow::compute::filter_record_batch;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::catalog::SchemaProvider;
 use datafusion::common::{DataFusionError, Result as DfResult};
 use datafusion::datasource::TableType;
@@ -84,18 +87,23 @@ impl CatalogInfo for Listing {
 
     async fn table_names(&self, catalog: &str, schema: &str) -> DfResult<Option<Vec<String>>> {
         let tree = self.get();
-        Ok(tree.get(catalog).and_then(|schemas| schemas.get(schema)).map(|tables| tables.keys().cloned().collect()))
+        Ok(tree
+            .get(catalog)
+            .and_then(|schemas| schemas.get(schema))
+            .map(|tables| tables.keys().cloned().collect()))
     }
 
     async fn table_schema(&self, catalog: &str, schema: &str, table: &str) -> DfResult<Option<SchemaRef>> {
         let tree = self.get();
-        let listed = tree.get(catalog).and_then(|schemas| schemas.get(schema)).and_then(|tables| tables.get(table));
+        let listed =
+            tree.get(catalog).and_then(|schemas| schemas.get(schema)).and_then(|tables| tables.get(table));
         Ok(listed.map(|listed| Arc::clone(&listed.schema)))
     }
 
     async fn table_type(&self, catalog: &str, schema: &str, table: &str) -> DfResult<Option<TableType>> {
         let tree = self.get();
-        let listed = tree.get(catalog).and_then(|schemas| schemas.get(schema)).and_then(|tables| tables.get(table));
+        let listed =
+            tree.get(catalog).and_then(|schemas| schemas.get(schema)).and_then(|tables| tables.get(table));
         Ok(listed.map(|listed| match listed.kind {
             RelationKind::Table => TableType::Base,
             RelationKind::View => TableType::View,
@@ -109,6 +117,9 @@ pub(crate) async fn table(
     state: &SessionState,
     name: &RelationName,
 ) -> Result<Option<VirtualTable>, QueryError> {
+    if let Some(table) = super::roles::table(running, &name.name)? {
+        return Ok(Some(table));
+    }
     let session = &running.pg;
     let provider = if name.name == "pg_database" {
         session.databases.set(databases(running));
@@ -122,8 +133,25 @@ pub(crate) async fn table(
     };
     let plan = table.scan(state, None, &[], None).await.map_err(|error| from_datafusion(&error))?;
     let schema = plan.schema();
-    let batches = collect(plan, state.task_ctx()).await.map_err(|error: DataFusionError| from_datafusion(&error))?;
+    let batches =
+        collect(plan, state.task_ctx()).await.map_err(|error: DataFusionError| from_datafusion(&error))?;
+    let batches = if name.name == "pg_database" { only_catalogs(running, &batches)? } else { batches };
     VirtualTable::try_new(schema, batches).map(Some)
+}
+
+/// The library adds a database `postgres`, which is none here.
+fn only_catalogs(running: &Running, batches: &[RecordBatch]) -> Result<Vec<RecordBatch>, QueryError> {
+    let catalogs = visible::catalogs(running);
+    let kept = batches.iter().map(|batch| {
+        let names = batch.column_by_name("datname").and_then(|names| names.as_string_opt::<i32>());
+        let is_kept: BooleanArray = names
+            .into_iter()
+            .flatten()
+            .map(|name| Some(name.is_some_and(|name| catalogs.iter().any(|catalog| catalog == name))))
+            .collect();
+        filter_record_batch(batch, &is_kept).map_err(|error| from_datafusion(&error.into()))
+    });
+    kept.collect()
 }
 
 fn databases(running: &Running) -> Tree {

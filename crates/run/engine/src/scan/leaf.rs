@@ -7,14 +7,16 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::{Column, DFSchema, DataFusionError, Result, ScalarValue, Statistics, internal_err, plan_err};
+use datafusion::common::{
+    Column, DFSchema, DataFusionError, Result, ScalarValue, Statistics, internal_err, plan_err,
+};
+use datafusion::logical_expr::expr_rewriter::unnormalize_col;
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
-use datafusion::logical_expr::expr_rewriter::unnormalize_col;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{Column as PhysicalColumn, Literal};
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::filter::FilterExecBuilder;
 use datafusion::physical_plan::projection::ProjectionExec;
 use enforce::{Clearance, ColumnVerdict, is_harmless};
 
@@ -113,19 +115,27 @@ impl GovernedProvider {
         let needed = self.needed(&outputs, &predicates)?;
         let limit = if predicates.is_empty() { limit } else { None };
         let mut plan = self.raw.scan(state, Some(&needed), &predicates, limit).await?;
-        let narrow = Arc::new(self.clearance.raw_schema().project(&needed)?);
+        // What only the filter reads goes no further than the filter.
+        let read = self.needed(&outputs, &[])?;
+        let narrow = Arc::new(self.clearance.raw_schema().project(&read)?);
         let df_schema = DFSchema::try_from(Arc::clone(&narrow))?;
         if let Some(predicate) = conjunction(predicates) {
-            let predicate = state.create_physical_expr(predicate, &df_schema)?;
+            let filtered = DFSchema::try_from(self.clearance.raw_schema().project(&needed)?)?;
+            let predicate = state.create_physical_expr(predicate, &filtered)?;
             // The filter's own failure must not tell of the row that it failed on; harmless parts cannot fail.
             let predicate = if self.clearance.verdict().filters.iter().all(|filter| self.is_plain(filter)) {
                 predicate
             } else {
                 Veil::over(predicate)
             };
-            plan = Arc::new(FilterExec::try_new(predicate, plan)?);
+            let kept = read.iter().filter_map(|column| needed.binary_search(column).ok()).collect();
+            let filter = FilterExecBuilder::new(predicate, plan)
+                .with_batch_size(state.config().batch_size())
+                .apply_projection(Some(kept))?;
+            plan = Arc::new(filter.build()?);
         }
-        let barrier: Arc<dyn ExecutionPlan> = Arc::new(BarrierExec::try_new(plan, self.clearance.query(), true)?);
+        let barrier: Arc<dyn ExecutionPlan> =
+            Arc::new(BarrierExec::try_new(plan, self.clearance.query(), true)?);
         let masked = outputs
             .iter()
             .map(|output| Ok((self.read(output, state, &narrow, &df_schema)?, output.name.to_owned())))
@@ -165,8 +175,12 @@ impl GovernedProvider {
     ) -> Result<Arc<dyn PhysicalExpr>> {
         let field = self.clearance.raw_schema().field(output.position);
         match output.verdict {
-            ColumnVerdict::Raw => Ok(Arc::new(PhysicalColumn::new(output.name, narrow.index_of(output.name)?))),
-            ColumnVerdict::Restricted => Ok(Arc::new(Literal::new(ScalarValue::try_from(field.data_type())?))),
+            ColumnVerdict::Raw => {
+                Ok(Arc::new(PhysicalColumn::new(output.name, narrow.index_of(output.name)?)))
+            }
+            ColumnVerdict::Restricted => {
+                Ok(Arc::new(Literal::new(ScalarValue::try_from(field.data_type())?)))
+            }
             ColumnVerdict::Masked(mask) => {
                 let mask = state.create_physical_expr(mask.clone(), df_schema)?;
                 if mask.data_type(narrow)? != *field.data_type() {

@@ -60,7 +60,10 @@ impl PhysicalExpr for Veil {
         vec![&self.inner]
     }
 
-    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn PhysicalExpr>>) -> Result<Arc<dyn PhysicalExpr>> {
+    fn with_new_children(
+        self: Arc<Self>,
+        mut children: Vec<Arc<dyn PhysicalExpr>>,
+    ) -> Result<Arc<dyn PhysicalExpr>> {
         match (children.pop(), children.is_empty()) {
             (Some(inner), true) => Ok(Self::over(inner)),
             _ => internal_err!("a veil has one inner expression"),

@@ -1,10 +1,11 @@
 //! Questions about grants, policies and identities.
 
+use datafusion::arrow::datatypes::Schema;
 use dialect::ast::{Governance, GrantObject, Grantee as Written, Ident, Name, PolicyTarget};
 use policy::edit::{GrantRow, Grantee, Reach, Scope};
 use policy::model::{Policy, PolicyKind};
 use policy::privilege::Privilege;
-use policy::{ColumnRule, Membership};
+use policy::{ColumnRule, Membership, TableRules};
 use query_api::{Outcome, QueryError};
 use stdx::ErrorKind;
 
@@ -18,7 +19,11 @@ use crate::statement::Call;
 
 type Lines = Vec<Vec<Option<String>>>;
 
-pub(crate) async fn run(running: &Running, statement: Governance, call: &Call<'_>) -> Result<Outcome, QueryError> {
+pub(crate) async fn run(
+    running: &Running,
+    statement: Governance,
+    call: &Call<'_>,
+) -> Result<Outcome, QueryError> {
     let Some(schema) = columns(&statement) else {
         return Err(crate::error::internal());
     };
@@ -46,7 +51,9 @@ async fn answer(running: &Running, statement: Governance) -> Result<Lines, Query
         Governance::CheckAccess { privilege, object, user } => {
             check_access(running, &privilege.name, &object, user.as_ref()).await
         }
-        Governance::ShowEffectivePolicy { user, table } => effective_policy(running, user.as_ref(), &table).await,
+        Governance::ShowEffectivePolicy { user, table } => {
+            effective_policy(running, user.as_ref(), &table).await
+        }
         Governance::ShowPolicies { on, grantee } => show_policies(running, on.as_ref(), grantee.as_ref()),
         Governance::DescribePolicy { name } => describe(running, &name.value),
         Governance::ShowCreatePolicy { name } => {
@@ -88,7 +95,10 @@ fn known_user(running: &Running, user: &str) -> Result<(), QueryError> {
 
 fn users(running: &Running) -> Lines {
     let names = running.snapshot.state().users.keys();
-    names.filter(|name| running.is_admin() || **name == running.who.user).map(|name| vec![text(name)]).collect()
+    names
+        .filter(|name| running.is_admin() || **name == running.who.user)
+        .map(|name| vec![text(name)])
+        .collect()
 }
 
 fn roles(running: &Running) -> Lines {
@@ -150,7 +160,9 @@ async fn grants_on(running: &Running, object: &GrantObject) -> Result<Lines, Que
     let named = scope_of(running, object).await?;
     let rows = policy::edit::show_grants_on(&running.snapshot, &named.scope, Reach::Covering);
     let rows = rows.into_iter().filter(|row| is_of(&named.scope, &row.privilege)).filter(|row| {
-        running.is_admin() || row.grantee_type == "PUBLIC" || is_mine(&running.who, row.grantee_type, &row.grantee_name)
+        running.is_admin()
+            || row.grantee_type == "PUBLIC"
+            || is_mine(&running.who, row.grantee_type, &row.grantee_name)
     });
     Ok(grant_lines(rows.collect()))
 }
@@ -224,13 +236,21 @@ async fn check_access(
 }
 
 /// Filter, masks and restrictions of one user on one table; texts and names of policies for admins only.
-async fn effective_policy(running: &Running, user: Option<&Ident>, table: &Name) -> Result<Lines, QueryError> {
+async fn effective_policy(
+    running: &Running,
+    user: Option<&Ident>,
+    table: &Name,
+) -> Result<Lines, QueryError> {
     if let Some(user) = user {
         self_or_admin(running, &user.value, "SHOW EFFECTIVE POLICY")?;
         known_user(running, &user.value)?;
     }
     let name = running.path.relation(&parts_of_name(table))?;
-    let found = if running.is_admin() { find(running, &name).await? } else { crate::ddl::visible(running, &name).await? };
+    let found = if running.is_admin() {
+        find(running, &name).await?
+    } else {
+        crate::ddl::visible(running, &name).await?
+    };
     let Found::Table(handle) = found else {
         return Err(table_not_found(&name.to_string()));
     };
@@ -240,6 +260,10 @@ async fn effective_policy(running: &Running, user: Option<&Ident>, table: &Name)
     };
     let older: Vec<Vec<String>> = handle.field_ids.iter().map(|id| handle.former_names(*id)).collect();
     let rules = rules_for(&asked, &name, &handle.schema, &older, handle.owner.as_deref());
+    Ok(effective_lines(running, &handle.schema, &rules))
+}
+
+fn effective_lines(running: &Running, schema: &Schema, rules: &TableRules) -> Lines {
     let told = |value: &str| if running.is_admin() { text(value) } else { None };
     let mut lines = Vec::new();
     for filter in &rules.filters {
@@ -252,7 +276,7 @@ async fn effective_policy(running: &Running, user: Option<&Ident>, table: &Name)
             filter.broken.clone(),
         ]);
     }
-    for (field, rule) in handle.schema.fields().iter().zip(&rules.columns) {
+    for (field, rule) in schema.fields().iter().zip(&rules.columns) {
         match rule {
             ColumnRule::Raw => {}
             ColumnRule::Masked(mask) => {
@@ -291,7 +315,7 @@ async fn effective_policy(running: &Running, user: Option<&Ident>, table: &Name)
             ]
         }));
     }
-    Ok(lines)
+    lines
 }
 
 fn policy<'a>(running: &'a Running, name: &str) -> Result<&'a Policy, QueryError> {
@@ -398,7 +422,10 @@ fn describe(running: &Running, name: &str) -> Result<Lines, QueryError> {
     lines.extend(policy.validity.iter().map(|validity| {
         let end = |time: &Option<String>| time.clone().unwrap_or_else(|| "any time".to_owned());
         let zone = validity.time_zone.as_deref().unwrap_or("UTC");
-        vec![text("valid"), Some(format!("{} to {} {zone}", end(&validity.start_time), end(&validity.end_time)))]
+        vec![
+            text("valid"),
+            Some(format!("{} to {} {zone}", end(&validity.start_time), end(&validity.end_time))),
+        ]
     }));
     Ok(lines)
 }
@@ -414,7 +441,8 @@ async fn history(running: &Running, name: &str) -> Result<Lines, QueryError> {
             (Some(_), true) => "create",
             (Some(_), false) => "update",
         };
-        let statement = entry.policy.as_ref().and_then(|policy| policy_text::create_statement(policy, &catalog));
+        let statement =
+            entry.policy.as_ref().and_then(|policy| policy_text::create_statement(policy, &catalog));
         lines.push(vec![
             Some(entry.version.0.to_string()),
             Some(entry.at.to_rfc3339()),
@@ -453,7 +481,9 @@ fn masking_policies(running: &Running, only: Option<&Ident>) -> Result<Lines, Qu
 fn row_filters(running: &Running) -> Result<Lines, QueryError> {
     admin(running, "SHOW ROW FILTERS")?;
     let mut lines = Vec::new();
-    for policy in running.snapshot.state().policies.values().filter(|policy| policy.kind == PolicyKind::RowFilter) {
+    for policy in
+        running.snapshot.state().policies.values().filter(|policy| policy.kind == PolicyKind::RowFilter)
+    {
         for item in &policy.filter_items {
             lines.push(vec![
                 text(&policy.name),

@@ -65,9 +65,11 @@ pub(crate) fn create_statement(policy: &Policy, catalog: &str) -> Option<String>
                 policy.mask_items.iter().partition(|item| item.mask.mask_type == "MASK_NONE");
             let except: Vec<String> = exempt.iter().map(|item| grantees(&item.item)).collect();
             let [item] = masked.as_slice() else { return None };
-            let columns: Vec<String> = policy.resources.get("column")?.values.iter().map(|c| quote(c)).collect();
+            let columns: Vec<String> =
+                policy.resources.get("column")?.values.iter().map(|c| quote(c)).collect();
             let body = format!("COLUMN MASK {}", item.mask.mask_type);
-            let using = item.mask.value_expr.as_ref().map(|expr| format!(" USING ({expr})")).unwrap_or_default();
+            let using =
+                item.mask.value_expr.as_ref().map(|expr| format!(" USING ({expr})")).unwrap_or_default();
             (body, grantees(&item.item), except, format!(" ON COLUMN {}{using}", columns.join(", ")))
         }
         PolicyKind::RowFilter => {
@@ -79,5 +81,8 @@ pub(crate) fn create_statement(policy: &Policy, catalog: &str) -> Option<String>
     };
     let except = if except.is_empty() { String::new() } else { format!(" EXCEPT {}", except.join(", ")) };
     let priority = if policy.priority == Priority::Override { " WITH PRIORITY OVERRIDE" } else { "" };
-    Some(format!("CREATE POLICY {} ON TABLE {target} {body} TO {to}{except}{using}{priority}", quote(&policy.name)))
+    Some(format!(
+        "CREATE POLICY {} ON TABLE {target} {body} TO {to}{except}{using}{priority}",
+        quote(&policy.name)
+    ))
 }

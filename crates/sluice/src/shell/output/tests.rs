@@ -1,3 +1,5 @@
+//! Rows in every output format: NULL is told from text, numbers keep their digits, and no value moves the cursor.
+
 use super::*;
 
 fn column(name: &str, kind: ValueKind) -> Column {

@@ -1,3 +1,5 @@
+//! A script is cut at the semicolons that end statements, and nowhere else.
+
 use super::*;
 
 fn statements(text: &str) -> Vec<&str> {

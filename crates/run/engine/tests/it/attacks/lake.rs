@@ -5,8 +5,8 @@ use std::sync::Arc;
 use engine::{Engine, EngineSettings};
 use testkit::{ADMIN, Client, Site};
 
-const FILES: u64 = 8;
-const ROWS_IN_FILE: u64 = 1_000;
+const FILES: u64 = 6;
+const ROWS_IN_FILE: u64 = 500;
 
 /// What the hidden rows of `t`, and the values behind its masks, are like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +103,10 @@ pub(crate) async fn site(secrets: Secrets) -> Site {
         for object in ["raw.t", "raw.u", "VIEW raw.v", "VIEW raw.w"] {
             root.ok(&format!("GRANT SELECT ON {object} TO USER {user}")).await;
         }
-        root.ok(&format!("CREATE POLICY rows_{user} ON TABLE raw.t ROW FILTER TO USER {user} USING ({filter})")).await;
+        root.ok(&format!(
+            "CREATE POLICY rows_{user} ON TABLE raw.t ROW FILTER TO USER {user} USING ({filter})"
+        ))
+        .await;
         for (column, mask) in [("ssn", "MASK_NULL"), ("who", "MASK_NULL"), ("phone", "MASK_SHOW_LAST_4")] {
             root.ok(&format!(
                 "CREATE POLICY {column}_{user} ON TABLE raw.t COLUMN MASK {mask} TO USER {user} ON COLUMN {column}"
@@ -123,7 +126,9 @@ async fn surround(root: &Client, namespace: &str) {
     .await;
     let there = client_of(root, namespace).await;
     there.ok(&format!("CREATE VIEW {namespace}.v AS SELECT id, x, s, ssn, region FROM t")).await;
-    there.ok(&format!("CREATE VIEW {namespace}.w (i, q, r) AS SELECT id, x, region FROM v WHERE id > 2")).await;
+    there
+        .ok(&format!("CREATE VIEW {namespace}.w (i, q, r) AS SELECT id, x, region FROM v WHERE id > 2"))
+        .await;
 }
 
 async fn client_of(client: &Client, namespace: &str) -> Client {
