@@ -43,19 +43,19 @@ pub(crate) async fn govern(
     let mut resolved = Resolved::default();
     let plan = resolve::plan(running, &state, &mut statement, &mut resolved).await?;
     let plan = with_parameters(plan, parameters)?;
-    // Named before anything is folded away: a relation that an optimizer would drop was still asked for.
-    let footprint = enforce::footprint(&plan).map_err(|error| from_enforce(&error))?;
-    refuse_restricted(running, &plan, &footprint, &resolved)?;
     let plan = govern_plan(running, plan, &resolved)?;
     Ok(Governed { plan, state, resolved })
 }
 
-/// Fold, govern, verify: for plans of queries and of writes alike.
+/// Footprint, fold, govern, verify: for plans of queries and of writes alike.
 pub(crate) fn govern_plan(
     running: &Running,
     plan: LogicalPlan,
     resolved: &Resolved,
 ) -> Result<LogicalPlan, QueryError> {
+    // Named before anything is folded away: a relation that an optimizer would drop was still asked for.
+    let footprint = enforce::footprint(&plan).map_err(|error| from_enforce(&error))?;
+    check_footprint(running, &footprint, resolved)?;
     let plan = enforce::fold_plan(plan, &running.facts()).map_err(|error| from_enforce(&error))?;
     let plan = enforce::govern(
         plan,
@@ -114,17 +114,15 @@ fn kind_of(running: &Running, source: &dyn TableSource) -> SourceKind {
     SourceKind::Unknown
 }
 
-/// `restricted_columns = "error"`: a query that names a restricted column is refused, naming it.
-fn refuse_restricted(
-    running: &Running,
-    plan: &LogicalPlan,
-    footprint: &enforce::Footprint,
-    resolved: &Resolved,
-) -> Result<(), QueryError> {
-    if running.engine.settings.restricted_columns != crate::RestrictedColumns::Error {
-        return Ok(());
+/// Everything that the plan touches was asked for at gate one, and has a verdict: nothing slipped past the resolver.
+fn check_footprint(running: &Running, footprint: &enforce::Footprint, resolved: &Resolved) -> Result<(), QueryError> {
+    match footprint.tables.values().find(|relation| !resolved.verdicts.contains_key(*relation)) {
+        None => Ok(()),
+        Some(relation) => {
+            tracing::error!(query_id = %running.query_id(), table = %relation, "a relation in the plan has no verdict");
+            Err(crate::error::internal())
+        }
     }
-    crate::restricted::refuse(plan, footprint, resolved)
 }
 
 /// Puts values in the place of `$1`, `$2`, ….
@@ -154,6 +152,9 @@ pub(crate) async fn physical(
 ) -> Result<Arc<dyn ExecutionPlan>, QueryError> {
     let optimized = governed.state.optimize(&governed.plan).map_err(|error| caller_error(running, &error))?;
     verify(running, &optimized)?;
+    if running.engine.settings.restricted_columns == crate::RestrictedColumns::Error {
+        crate::restricted::refuse(&optimized)?;
+    }
     governed
         .state
         .query_planner()

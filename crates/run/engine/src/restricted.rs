@@ -1,63 +1,49 @@
-//! `restricted_columns = "error"`: refuses a query that names a restricted column.
+//! `restricted_columns = "error"`: refuses a query that reads a restricted column.
 
 use std::collections::BTreeSet;
 
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::{Expr, LogicalPlan};
-use enforce::{ColumnVerdict, Footprint};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::datasource::DefaultTableSource;
+use datafusion::logical_expr::LogicalPlan;
+use enforce::ColumnVerdict;
 use query_api::QueryError;
 use stdx::ErrorKind;
 
 use crate::error::from_datafusion;
-use crate::resolve::Resolved;
+use crate::scan::GovernedProvider;
 
-/// Refuses if any expression of the plan mentions a restricted column of a table in it.
+/// Refuses if a scan of the optimized plan reads a restricted column, naming it.
 ///
-/// Columns are compared by qualified name where a qualifier is left, and by name alone otherwise, so that the
-/// answer errs on the side of refusing.
-pub(crate) fn refuse(
-    plan: &LogicalPlan,
-    footprint: &Footprint,
-    resolved: &Resolved,
-) -> Result<(), QueryError> {
-    let mut restricted = BTreeSet::new();
-    for relation in footprint.tables.values() {
-        let Some(verdict) = resolved.verdicts.get(relation) else { continue };
-        for (column, name) in verdict.columns.iter().zip(column_names(relation, resolved)) {
-            if *column == ColumnVerdict::Restricted {
-                restricted.insert((relation.to_string(), name));
-            }
-        }
-    }
-    if restricted.is_empty() {
-        return Ok(());
-    }
+/// A column that a part of the query lists and nothing uses is not read, so that it does not refuse the rest.
+pub(crate) fn refuse(optimized: &LogicalPlan) -> Result<(), QueryError> {
     let mut named = None;
-    plan.apply_with_subqueries(|node| {
-        for expr in node.expressions() {
-            expr.apply(|part| {
-                if let Expr::Column(column) = part
-                    && let Some((table, name)) = restricted.iter().find(|(_, name)| *name == column.name)
-                {
-                    named = Some(format!("{table}.{name}"));
-                }
-                Ok(TreeNodeRecursion::Continue)
-            })?;
-        }
-        Ok(TreeNodeRecursion::Continue)
-    })
-    .map_err(|error| from_datafusion(&error))?;
+    optimized
+        .apply_with_subqueries(|node| {
+            if let LogicalPlan::TableScan(scan) = node
+                && let Some(source) = scan.source.downcast_ref::<DefaultTableSource>()
+                && let Some(governed) = source.table_provider.downcast_ref::<GovernedProvider>()
+            {
+                let mut read: BTreeSet<&str> =
+                    scan.projected_schema.fields().iter().map(|field| field.name().as_str()).collect();
+                read.extend(
+                    scan.filters.iter().flat_map(|filter| filter.column_refs()).map(|column| column.name.as_str()),
+                );
+                named = named.take().or_else(|| restricted_among(governed, &read));
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })
+        .map_err(|error| from_datafusion(&error))?;
     match named {
         Some(name) => Err(QueryError::new(ErrorKind::Denied, format!("column `{name}` is restricted"))),
         None => Ok(()),
     }
 }
 
-fn column_names(relation: &enforce::Relation, resolved: &Resolved) -> Vec<String> {
-    let key = crate::provider::source_key(&relation.catalog, &relation.database(), &relation.name);
-    resolved
-        .sources
-        .get(&key)
-        .map(|source| source.schema().fields().iter().map(|field| field.name().clone()).collect())
-        .unwrap_or_default()
+fn restricted_among(governed: &GovernedProvider, read: &BTreeSet<&str>) -> Option<String> {
+    let clearance = governed.clearance();
+    let columns = clearance.raw_schema().fields().iter().zip(&clearance.verdict().columns);
+    columns
+        .filter(|(_, verdict)| **verdict == ColumnVerdict::Restricted)
+        .find(|(field, _)| read.contains(field.name().as_str()))
+        .map(|(field, _)| format!("{}.{}", clearance.relation(), field.name()))
 }

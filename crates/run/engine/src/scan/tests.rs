@@ -98,6 +98,7 @@ impl Bench {
             },
             time_zone: None,
             pg: Arc::new(crate::pg::PgSession::try_new(&self.engine.pg_tables).unwrap()),
+            text: Arc::from(""),
             engine: Arc::clone(&self.engine),
         }
     }
