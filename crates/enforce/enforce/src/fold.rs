@@ -187,3 +187,6 @@ fn json_list(names: &BTreeSet<String>) -> String {
         names.iter().map(|name| format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))).collect();
     format!("[{}]", quoted.join(","))
 }
+
+#[cfg(test)]
+mod tests;

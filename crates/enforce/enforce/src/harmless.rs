@@ -137,3 +137,6 @@ fn widens(from: &DataType, to: &DataType) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -97,3 +97,6 @@ pub fn mask_expr(
 pub(crate) fn is_text(kind: &DataType) -> bool {
     matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
+
+#[cfg(test)]
+mod tests;

@@ -119,3 +119,6 @@ fn uncleared(detail: String) -> DataFusionError {
 fn ungovernable(what: &str) -> DataFusionError {
     EnforceError::Ungovernable { what: what.to_owned() }.into()
 }
+
+#[cfg(test)]
+mod tests;

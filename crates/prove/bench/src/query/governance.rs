@@ -61,7 +61,7 @@ pub(crate) const GOVERNED: [Governed; 3] = [
     },
     Governed {
         table: TpchTable::LineItem,
-        filter: "l_shipmode <> 'RAIL'",
+        filter: "l_returnflag <> 'A'",
         masks: &[
             custom(
                 "l_extendedprice",

@@ -1,6 +1,7 @@
 //! The shape of governed plans, and what refuses those that were not governed (L2, L3, L4).
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use datafusion::arrow::array::Int64Array;
@@ -16,10 +17,9 @@ use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, TableScan, Table
 use datafusion::physical_plan::{ExecutionPlan, collect, displayable};
 use enforce::{QueryId, Relation, SealedSource, SealedView};
 use policy::Principal;
-use query_api::{Door, QueryError, QueryService, RequestContext};
+use query_api::{Door, QueryError, RequestContext};
 use stdx::Secret;
 use testkit::{ADMIN, CATALOG, Site};
-use tokio_util::sync::CancellationToken;
 
 use crate::query::{self, Governed};
 use crate::resolve::{self, Resolved};
@@ -180,27 +180,27 @@ async fn a_harmless_predicate_prunes_as_in_a_query_written_by_hand() {
         ("id = 77777", 0),
     ] {
         let governed = bench.read("ana", &format!("SELECT id, x FROM s.t WHERE {predicate}")).await;
-        let by_hand = format!("SELECT id, x FROM hand.t WHERE region = 'EU' AND {predicate}");
+        let by_hand = format!("SELECT id, x FROM hand.t WHERE region = 'EU' AND ({predicate})");
         let by_hand = bench.read(ADMIN, &by_hand).await;
         assert_eq!(governed.files, files, "{predicate}");
-        assert_eq!(governed, by_hand, "{predicate}");
+        // The column of the row filter alone need not come out of the scan.
+        let cost = |read: &Read| (read.rows, read.files, read.bytes, read.row_groups_pruned, read.n_scans);
+        assert_eq!(cost(&governed), cost(&by_hand), "{predicate}");
     }
 }
 
 #[tokio::test]
 async fn a_predicate_that_can_fail_prunes_nothing_and_stays_above_the_barrier() {
     let bench = bench().await;
-    for predicate in ["1/(id-5) = 0", "CAST(id AS VARCHAR) = '7'", "id + 1 = 3", "ssn = '7'", "1/0 = 1"] {
+    for predicate in ["1/(id-5) = 0", "CAST(region AS INT) = 7", "id + 1 = 3", "ssn = '7'", "1/0 = 1"] {
         let (plan, _) = bench.planned("ana", &format!("SELECT id FROM s.t WHERE {predicate}")).await;
         let text = shown(&plan);
         let (above, below) = text.split_once("BarrierExec").expect(&text);
         assert!(above.contains("FilterExec"), "{predicate}\n{text}");
-        assert!(
-            !below.contains("FilterExec") && !below.contains('/'.to_string().as_str())
-                || below.contains("predicate=region"),
-            "{predicate}\n{text}"
-        );
-        assert!(!below.contains("id@0 - 5") && !below.contains("ssn"), "{predicate}\n{text}");
+        let predicate_below = below.split_once("predicate=").map_or("", |(_, predicate)| predicate);
+        for part in [" - ", " + ", " / ", "CAST", "ssn", "7"] {
+            assert!(!predicate_below.contains(part), "{part} of {predicate} below the barrier:\n{text}");
+        }
     }
 }
 
@@ -209,7 +209,7 @@ async fn a_column_masked_to_null_is_not_read() {
     let bench = bench().await;
     let read = bench.read("ana", "SELECT id, ssn FROM s.t WHERE ssn IS NULL").await;
     assert_eq!(read.rows, 9_000);
-    assert_eq!(read.columns, BTreeSet::from(["id".to_owned(), "region".to_owned()]));
+    assert_eq!(read.columns, BTreeSet::from(["id".to_owned()]));
     let read = bench.read(ADMIN, "SELECT id, ssn FROM s.t").await;
     assert_eq!(read.columns, BTreeSet::from(["id".to_owned(), "ssn".to_owned()]));
 }
@@ -233,8 +233,21 @@ async fn statistics_answer_for_who_sees_every_row_and_for_nobody_else() {
 #[tokio::test]
 async fn a_closed_barrier_has_no_exact_statistics() {
     let bench = bench().await;
-    for sql in ["SELECT id FROM s.t", "SELECT id FROM s.t WHERE id = 7", "SELECT ssn FROM s.t"] {
-        let (plan, _) = bench.planned("ana", sql).await;
+    // One with a mask alone: no row filter makes the statistics inexact before the barrier does.
+    let root = bench.site.client(ADMIN).await;
+    root.all(&[
+        "CREATE USER mia",
+        "GRANT SELECT ON s.t TO USER mia",
+        "CREATE POLICY mm ON TABLE s.t COLUMN MASK MASK_NULL TO USER mia ON COLUMN ssn",
+    ])
+    .await;
+    for (user, sql) in [
+        ("ana", "SELECT id FROM s.t"),
+        ("ana", "SELECT id FROM s.t WHERE id = 7"),
+        ("mia", "SELECT id, x, region FROM s.t"),
+        ("mia", "SELECT ssn FROM s.t"),
+    ] {
+        let (plan, _) = bench.planned(user, sql).await;
         let mut nodes = vec![plan];
         while let Some(node) = nodes.pop() {
             if node.is::<super::BarrierExec>() {
@@ -334,10 +347,21 @@ fn mem_table() -> Arc<dyn TableSource> {
     provider_as_source(Arc::new(MemTable::try_new(schema, vec![vec![batch]]).unwrap()))
 }
 
+fn parquet_below(folder: &Path) -> Option<PathBuf> {
+    std::fs::read_dir(folder).unwrap().find_map(|entry| {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            return parquet_below(&path);
+        }
+        path.extension().is_some_and(|end| end == "parquet").then_some(path)
+    })
+}
+
 /// A listing of the warehouse's own files, as a forgotten path could make it.
 async fn listing(bench: &Bench) -> Arc<dyn TableSource> {
     let state = bench.running(ADMIN).state();
-    let url = ListingTableUrl::parse(bench.site.warehouse(CATALOG).to_string_lossy()).unwrap();
+    let file = parquet_below(&bench.site.warehouse(CATALOG)).unwrap();
+    let url = ListingTableUrl::parse(file.to_string_lossy()).unwrap();
     let options = ListingOptions::new(Arc::new(ParquetFormat::default())).with_file_extension(".parquet");
     let schema = options.infer_schema(&state, &url).await.unwrap();
     let config = ListingTableConfig::new(url).with_listing_options(options).with_schema(schema);
@@ -412,12 +436,4 @@ async fn a_write_inside_a_plan_is_refused() {
             refused(physical(&bench, LogicalPlan::Dml(dml)).await, "a write");
         }
     }
-}
-
-#[tokio::test]
-async fn the_same_text_runs_over_the_public_door() {
-    let bench = bench().await;
-    let context = RequestContext { door: Door::Embedded, client_addr: None, application: None };
-    let session = bench.engine.open_session(Principal::user("ana"), context, None).await.unwrap();
-    assert!(session.run("SELECT count(*) FROM s.t", &[], CancellationToken::new()).await.is_ok());
 }

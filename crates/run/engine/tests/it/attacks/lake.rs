@@ -120,7 +120,7 @@ pub(crate) async fn site(secrets: Secrets) -> Site {
 /// What stands beside each `t`: a table that is free, a view, and a view on the view.
 async fn surround(root: &Client, namespace: &str) {
     root.ok(&format!(
-        "CREATE TABLE {namespace}.u AS SELECT value AS id, value % 7 AS x,
+        "CREATE TABLE {namespace}.u AS SELECT value AS id, value % 5 AS x,
             CASE WHEN value % 2 = 0 THEN 'EU' ELSE 'US' END AS region FROM generate_series(1, 100)"
     ))
     .await;
