@@ -77,15 +77,17 @@ async fn a_wrong_password_is_refused_and_health_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_catalog_without_a_policy_service_is_refused() {
+async fn a_catalog_that_is_added_later_gets_a_policy_service_of_its_own() {
     let dir = tempfile::tempdir().unwrap();
     let mut config = config(dir.path());
     Server::start(&config, Options::default()).await.unwrap().shutdown().await.unwrap();
     let mut added = config.catalogs[0].clone();
     added.name = "added".to_owned();
+    added.warehouse = dir.path().join("added");
     config.catalogs.push(added);
-    let refused = Server::start(&config, Options::default()).await;
-    assert!(matches!(refused, Err(ServerError::CatalogWithoutService { name }) if name == "added"));
+    let running = Server::start(&config, Options::default()).await.unwrap();
+    assert!(running.open_embedded(FIRST_ADMIN, Some("added")).await.is_ok());
+    running.shutdown().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
