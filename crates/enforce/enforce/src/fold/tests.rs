@@ -50,7 +50,11 @@ fn session_functions_become_typed_constants() {
         ("is_role_in_session", Some("g1"), ScalarValue::Boolean(Some(false))),
     ] {
         let args = arg.map(lit).into_iter().collect();
-        assert_eq!(fold_expr(call(name, args), &facts()).unwrap(), Expr::Literal(expected, None), "{name}({arg:?})");
+        assert_eq!(
+            fold_expr(call(name, args), &facts()).unwrap(),
+            Expr::Literal(expected, None),
+            "{name}({arg:?})"
+        );
     }
 }
 

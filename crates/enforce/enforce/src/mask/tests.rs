@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Date32Array, LargeStringArray, StringArray, StringViewArray, TimestampMicrosecondArray};
+use arrow::array::{
+    Array, ArrayRef, AsArray, Date32Array, LargeStringArray, StringArray, StringViewArray,
+    TimestampMicrosecondArray,
+};
 use arrow::datatypes::{DataType, Date32Type, Field, Int64Type, TimestampMicrosecondType};
 use datafusion_common::config::ConfigOptions;
 use datafusion_expr::expr::ScalarFunction;
@@ -81,8 +84,12 @@ fn texts_come_out_as_written_here() {
 
 #[test]
 fn a_hash_depends_on_its_key_and_is_refused_without_one() {
-    assert_ne!(masked(MaskType::Hash, "abc", &settings(false, "key")), masked(MaskType::Hash, "abc", &settings(false, "yek")));
-    let error = run(MaskType::Hash, Arc::new(StringViewArray::from(vec!["abc"])), &settings(false, "")).unwrap_err();
+    assert_ne!(
+        masked(MaskType::Hash, "abc", &settings(false, "key")),
+        masked(MaskType::Hash, "abc", &settings(false, "yek"))
+    );
+    let error =
+        run(MaskType::Hash, Arc::new(StringViewArray::from(vec!["abc"])), &settings(false, "")).unwrap_err();
     assert!(error.contains("no key") && !error.contains("abc"), "{error}");
     let shown = format!("{:?}", built(MaskType::Hash, &DataType::Utf8, &settings(false, "the-key")));
     assert!(!shown.contains("the-key"), "{shown}");
@@ -107,14 +114,19 @@ fn a_mask_gives_the_very_type_of_its_column() {
 
 #[test]
 fn masks_of_texts_make_other_types_null() {
-    for kind in [MaskType::Null, MaskType::Mask, MaskType::ShowLast4, MaskType::ShowFirst4, MaskType::DateShowYear] {
+    for kind in
+        [MaskType::Null, MaskType::Mask, MaskType::ShowLast4, MaskType::ShowFirst4, MaskType::DateShowYear]
+    {
         let array: ArrayRef = Arc::new(arrow::array::Int64Array::from(vec![5]));
         let out = run(kind, array, &settings(false, "key")).unwrap();
         assert!(out.as_primitive::<Int64Type>().is_null(0), "{kind:?}");
     }
     assert!(built(MaskType::Hash, &DataType::Int64, &settings(false, "key")).is_none());
     assert!(!fits(MaskType::Hash, &DataType::Int64) && fits(MaskType::Hash, &DataType::Utf8View));
-    assert!(built(MaskType::Custom, &DataType::Utf8, &settings(false, "key")).is_none(), "no expression, no mask");
+    assert!(
+        built(MaskType::Custom, &DataType::Utf8, &settings(false, "key")).is_none(),
+        "no expression, no mask"
+    );
 }
 
 #[test]
