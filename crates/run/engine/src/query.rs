@@ -115,7 +115,11 @@ fn kind_of(running: &Running, source: &dyn TableSource) -> SourceKind {
 }
 
 /// Everything that the plan touches was asked for at gate one, and has a verdict: nothing slipped past the resolver.
-fn check_footprint(running: &Running, footprint: &enforce::Footprint, resolved: &Resolved) -> Result<(), QueryError> {
+fn check_footprint(
+    running: &Running,
+    footprint: &enforce::Footprint,
+    resolved: &Resolved,
+) -> Result<(), QueryError> {
     match footprint.tables.values().find(|relation| !resolved.verdicts.contains_key(*relation)) {
         None => Ok(()),
         Some(relation) => {

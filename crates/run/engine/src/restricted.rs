@@ -26,7 +26,10 @@ pub(crate) fn refuse(optimized: &LogicalPlan) -> Result<(), QueryError> {
                 let mut read: BTreeSet<&str> =
                     scan.projected_schema.fields().iter().map(|field| field.name().as_str()).collect();
                 read.extend(
-                    scan.filters.iter().flat_map(|filter| filter.column_refs()).map(|column| column.name.as_str()),
+                    scan.filters
+                        .iter()
+                        .flat_map(|filter| filter.column_refs())
+                        .map(|column| column.name.as_str()),
                 );
                 named = named.take().or_else(|| restricted_among(governed, &read));
             }
