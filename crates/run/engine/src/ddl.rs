@@ -48,13 +48,11 @@ pub(crate) fn arrow_schema(columns: Vec<ColumnDef>) -> Result<Schema, QueryError
             }
         }
     }
-    let mut config = datafusion::prelude::SessionConfig::new();
-    // Without a zone here TIMESTAMP WITH TIME ZONE would be read as TIMESTAMP.
-    config.options_mut().execution.time_zone = Some("+00:00".to_owned());
-    let empty = datafusion::execution::session_state::SessionStateBuilder::new().with_config(config).build();
+    let empty = datafusion::execution::session_state::SessionStateBuilder::new().build();
     let (sources, files) = (std::collections::HashMap::new(), std::collections::HashMap::new());
     let names = crate::provider::Names {
         state: &empty,
+        options: crate::provider::zoned(&empty),
         sources: &sources,
         files: &files,
         default_catalog: "",

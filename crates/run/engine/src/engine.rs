@@ -197,8 +197,6 @@ fn config(settings: &EngineSettings) -> SessionConfig {
     // Statistics come from Iceberg's metadata; files are not opened for them.
     options.execution.collect_statistics = false;
     options.sql_parser.map_string_types_to_utf8view = true;
-    // Without a zone of its own a session would read TIMESTAMP WITH TIME ZONE as TIMESTAMP.
-    options.execution.time_zone = Some("+00:00".to_owned());
     config
 }
 

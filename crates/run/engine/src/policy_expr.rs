@@ -125,6 +125,7 @@ impl Binder<'_> {
         write_in_full(&mut ast, self.path)?;
         let names = Names {
             state: self.state,
+            options: crate::provider::zoned(self.state),
             sources: &HashMap::new(),
             files: &HashMap::new(),
             default_catalog: &self.path.catalog,

@@ -109,6 +109,7 @@ fn constant(
     let (sources, files) = (HashMap::new(), HashMap::new());
     let names = Names {
         state: &state,
+        options: crate::provider::zoned(&state),
         sources: &sources,
         files: &files,
         default_catalog: &running.path.catalog,

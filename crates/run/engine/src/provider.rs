@@ -21,12 +21,23 @@ const SERIES_FUNCTIONS: [&str; 2] = ["generate_series", "range"];
 /// The names of one statement, resolved beforehand.
 pub(crate) struct Names<'a> {
     pub(crate) state: &'a SessionState,
+    /// What types are planned with; see [`zoned`].
+    pub(crate) options: ConfigOptions,
     /// Sources by full name; a name of one part is looked up with the defaults.
     pub(crate) sources: &'a HashMap<String, Arc<dyn TableSource>>,
     /// Files that `read_parquet` and its like name, by function and path.
     pub(crate) files: &'a HashMap<(String, String), Arc<dyn TableSource>>,
     pub(crate) default_catalog: &'a str,
     pub(crate) default_database: &'a str,
+}
+
+/// A session's options for planning types: without a zone TIMESTAMP WITH TIME ZONE would be read as TIMESTAMP.
+///
+/// For planning alone: with a zone in the session itself `to_timestamp` over a column fails in DataFusion 54.1.
+pub(crate) fn zoned(state: &SessionState) -> ConfigOptions {
+    let mut options = state.config_options().as_ref().clone();
+    options.execution.time_zone.get_or_insert_with(|| "+00:00".to_owned());
+    options
 }
 
 /// The key of a relation among the sources.
@@ -111,7 +122,7 @@ impl ContextProvider for Names<'_> {
     }
 
     fn options(&self) -> &ConfigOptions {
-        self.state.config_options()
+        &self.options
     }
 
     fn udf_names(&self) -> Vec<String> {

@@ -88,6 +88,7 @@ async fn plan_in(
     }
     let names = Names {
         state,
+        options: crate::provider::zoned(state),
         sources: &resolved.sources,
         files: &resolved.files,
         default_catalog: &path.catalog,
