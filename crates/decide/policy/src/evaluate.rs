@@ -1,6 +1,7 @@
 //! Decides one request against one snapshot: access, row filters and masks.
 
 mod access;
+mod context;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod items;
@@ -8,9 +9,14 @@ mod request;
 mod table;
 mod verdict;
 
+pub use crate::matching::MatchType;
 pub(crate) use access::Scope;
+pub use context::{
+    AttributeValue, ElementScope, InlineGrant, InlineMode, InlinePolicy, MatchingScope, NO_CONTEXT,
+    RequestContext, RequestTag,
+};
 pub use request::{
-    ColumnName, ConditionErrors, GateTwoSettings, MaskCombine, MaskPrecedence, Request, Resource,
+    ColumnName, ConditionErrors, GateTwoSettings, LevelValue, MaskCombine, MaskPrecedence, Request, Resource,
     RowFilterCombine, TableRequest,
 };
 pub use verdict::{

@@ -13,9 +13,10 @@ mod principal;
 mod snapshot;
 
 pub use evaluate::{
-    Because, ColumnName, ColumnRule, ConditionErrors, Decision, FilterRule, GateTwoSettings, MaskCombine,
-    MaskPrecedence, MaskRule, PassedOver, PassedOverReason, Request, Resource, Restriction, RowFilterCombine,
-    TableRequest, TableRules, Verdict, Via,
+    AttributeValue, Because, ColumnName, ColumnRule, ConditionErrors, Decision, ElementScope, FilterRule,
+    GateTwoSettings, InlineGrant, InlineMode, InlinePolicy, LevelValue, MaskCombine, MaskPrecedence,
+    MaskRule, MatchType, MatchingScope, NO_CONTEXT, PassedOver, PassedOverReason, Request, RequestContext,
+    RequestTag, Resource, Restriction, RowFilterCombine, TableRequest, TableRules, Verdict, Via,
 };
 pub use principal::{Membership, Principal};
 pub use snapshot::{Fault, Snapshot};

@@ -5,5 +5,6 @@ mod resource;
 mod token;
 
 pub(crate) use level::{LevelMatcher, LevelOptions, Value};
-pub(crate) use resource::{Levels, MatchType, RequestPath, ResourceMatcher};
+pub use resource::MatchType;
+pub(crate) use resource::{Levels, RequestPath, ResourceMatcher};
 pub(crate) use token::Tokens;

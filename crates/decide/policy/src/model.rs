@@ -1,14 +1,20 @@
-//! Ranger's model as plain data: definitions, services, policies, roles, groups and users.
+//! Ranger's model as plain data: definitions, services, policies, zones, tags, roles, groups and users.
 
 mod policy;
 mod principals;
 mod service_def;
 mod state;
+mod tag;
+mod zone;
 
 pub use policy::{
     Access, FilterItem, Item, MaskInfo, MaskItem, Policy, PolicyCondition, PolicyId, PolicyKind, Priority,
     Recurrence, RecurrenceInterval, RecurrenceSchedule, ResourceMap, ResourceValues, ValiditySchedule,
 };
 pub use principals::{Group, Member, Role, User};
-pub use service_def::{AccessTypeDef, ConditionDef, MaskTypeDef, ResourceDef, Service, ServiceDef};
+pub use service_def::{
+    AccessTypeDef, ConditionDef, EnricherDef, MaskTypeDef, ResourceDef, Service, ServiceDef,
+};
 pub use state::{State, Version};
+pub use tag::{Tag, TagDef, TagId, TagOwner, TaggedResource, TaggedResourceId};
+pub use zone::{Zone, ZoneResources};

@@ -1,5 +1,6 @@
 //! The gate-one table: which access types each operation needs, and on what.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::net::IpAddr;
 
@@ -174,13 +175,13 @@ impl Object {
     }
 
     /// The resource of the gate-one service. The realm is every realm; views stand in the table slot.
-    pub fn resource(&self) -> Resource {
+    pub fn resource(&self) -> Resource<'_> {
         let (catalog, namespace, table) = self.names();
         let named = [
-            ("root", Some("*")),
-            ("catalog", Some(catalog)),
-            ("namespace", namespace.as_deref()),
-            ("table", table),
+            ("root", Some(Cow::Borrowed("*"))),
+            ("catalog", Some(Cow::Borrowed(catalog))),
+            ("namespace", namespace.map(Cow::Owned)),
+            ("table", table.map(Cow::Borrowed)),
         ];
         Resource::new(named.into_iter().filter_map(|(level, value)| Some((level, value?))))
     }
@@ -229,6 +230,7 @@ impl Snapshot {
             who,
             now,
             client_addr,
+            context: &crate::NO_CONTEXT,
         };
         let scope = match operation {
             // Whoever may see a namespace sees the catalog that it is in.

@@ -31,6 +31,7 @@ fn only_the_admin_user_is_admin_and_the_right_can_be_passed_on() {
             who: &who,
             now: Timestamp::default(),
             client_addr: None,
+            context: &crate::NO_CONTEXT,
         });
         access.access
     };

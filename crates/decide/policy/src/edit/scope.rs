@@ -118,13 +118,12 @@ impl Scope {
     }
 
     /// The resource of gate one by which this object is asked for.
-    pub fn resource(&self) -> Resource {
+    pub fn resource<'r>(&self) -> Resource<'r> {
         self.resource_at(StepTarget::Named(self.class().level()))
     }
 
-    pub(crate) fn resource_at(&self, target: StepTarget) -> Resource {
-        let levels = self.levels(target);
-        Resource::new(levels.iter().map(|(level, value)| (*level, value.as_str())))
+    pub(crate) fn resource_at<'r>(&self, target: StepTarget) -> Resource<'r> {
+        Resource::new(self.levels(target))
     }
 
     pub(crate) fn policy_resources(&self, target: StepTarget) -> ResourceMap {

@@ -132,7 +132,16 @@ pub fn check_access(
     let mut reason = format!("Nothing is asked for `{privilege}` on {scope}");
     for (target, access) in privilege.asked(scope.class()) {
         let resource = scope.resource_at(target);
-        let request = Request { service: GATE_ONE, resource, owner, access, who, now, client_addr: None };
+        let request = Request {
+            service: GATE_ONE,
+            resource,
+            owner,
+            access,
+            who,
+            now,
+            client_addr: None,
+            context: &crate::NO_CONTEXT,
+        };
         let verdict = snapshot.access(&request);
         let because = verdict.because;
         match verdict.access {

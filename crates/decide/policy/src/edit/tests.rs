@@ -84,6 +84,7 @@ impl World {
             who: &who,
             now: NOW,
             client_addr: None,
+            context: &crate::NO_CONTEXT,
         };
         self.snapshot.access(&request).is_allowed()
     }

@@ -27,7 +27,7 @@ pub(crate) fn resources(text: &str) -> ResourceMap {
 }
 
 /// `database=sales table=orders` as a request.
-pub(crate) fn resource(text: &str) -> Resource {
+pub(crate) fn resource(text: &str) -> Resource<'_> {
     Resource::new(text.split_whitespace().map(|level| level.split_once('=').unwrap()))
 }
 
@@ -170,6 +170,7 @@ pub(crate) fn ask(snapshot: &Snapshot, user: &str, on: &str, access: &str, owner
         who: &who,
         now: NOW,
         client_addr: None,
+        context: &crate::NO_CONTEXT,
     })
 }
 

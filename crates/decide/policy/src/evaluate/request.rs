@@ -1,26 +1,62 @@
 //! What is asked: one access to one resource, or everything that gate two says of one relation.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 
+use smallvec::SmallVec;
 use stdx::Timestamp;
 
+use super::RequestContext;
 use crate::Membership;
+
+/// What a request gives for one level of a resource.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum LevelValue<'a> {
+    One(Cow<'a, str>),
+    /// Any one of these; none at all is the whole level.
+    Any(Cow<'a, [String]>),
+}
+
+impl LevelValue<'_> {
+    pub fn values(&self) -> impl Iterator<Item = &str> {
+        let (one, any) = match self {
+            Self::One(value) => (Some(value.as_ref()), &[][..]),
+            Self::Any(values) => (None, values.as_ref()),
+        };
+        one.into_iter().chain(any.iter().map(String::as_str))
+    }
+}
 
 /// The name of one thing, as level and value from the outermost level inwards.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Resource(Vec<(String, String)>);
+pub struct Resource<'a> {
+    levels: SmallVec<[(Cow<'a, str>, LevelValue<'a>); LEVELS_INLINE]>,
+}
 
-impl Resource {
-    pub fn new<'a>(levels: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        Self(levels.into_iter().map(|(level, value)| (level.to_owned(), value.to_owned())).collect())
+/// Levels that a resource holds without memory of its own.
+const LEVELS_INLINE: usize = 5;
+
+impl<'a> Resource<'a> {
+    pub fn new<L, V>(levels: impl IntoIterator<Item = (L, V)>) -> Self
+    where
+        L: Into<Cow<'a, str>>,
+        V: Into<Cow<'a, str>>,
+    {
+        let levels = levels.into_iter();
+        Self { levels: levels.map(|(level, value)| (level.into(), LevelValue::One(value.into()))).collect() }
     }
 
-    pub fn levels(&self) -> &[(String, String)] {
-        &self.0
+    /// With levels that may give several values.
+    pub fn of_values(levels: impl IntoIterator<Item = (Cow<'a, str>, LevelValue<'a>)>) -> Self {
+        Self { levels: levels.into_iter().collect() }
     }
 
-    pub fn value(&self, level: &str) -> Option<&str> {
-        self.0.iter().find(|(name, _)| name == level).map(|(_, value)| value.as_str())
+    pub fn levels(&self) -> &[(Cow<'a, str>, LevelValue<'a>)] {
+        &self.levels
+    }
+
+    pub fn level(&self, name: &str) -> Option<&LevelValue<'a>> {
+        self.levels.iter().find(|(level, _)| level == name).map(|(_, value)| value)
     }
 }
 
@@ -28,13 +64,15 @@ impl Resource {
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
     pub service: &'a str,
-    pub resource: Resource,
+    pub resource: Resource<'a>,
     pub owner: Option<&'a str>,
-    /// An access type of the service's definition, or `_any` or `_admin`.
+    /// An access type of the service's definition, or `_any` (also as the empty text) or `_admin`.
     pub access: &'a str,
     pub who: &'a Membership,
     pub now: Timestamp,
     pub client_addr: Option<IpAddr>,
+    /// What only some requests bring along.
+    pub context: &'a RequestContext,
 }
 
 /// The names under which one column is known: the current one, and older ones that the same field id had.

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use super::{LevelMatcher, LevelOptions, Tokens, Value};
-use crate::evaluate::Resource;
+use crate::evaluate::{LevelValue, Resource};
 use crate::model::{ResourceDef, ResourceMap};
 
 /// How a policy's resource lies to the requested one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MatchType {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MatchType {
     Nothing,
     /// The policy names the requested thing itself.
     Itself,
@@ -22,11 +22,11 @@ pub(crate) enum MatchType {
 
 impl MatchType {
     /// Whether the policy speaks of the requested thing itself.
-    pub(crate) fn is_itself(self) -> bool {
+    pub fn is_itself(self) -> bool {
         matches!(self, Self::Itself | Self::ItselfAndAllBelow)
     }
 
-    pub(crate) fn is_itself_or_below(self) -> bool {
+    pub fn is_itself_or_below(self) -> bool {
         self.is_itself() || self == Self::Below
     }
 }
@@ -147,12 +147,15 @@ pub(crate) struct RequestPath(Vec<(usize, Value)>);
 
 impl RequestPath {
     /// `None`: the levels make no path of the definition, so that no policy can match.
-    pub(crate) fn new(levels: &Levels, resource: &Resource) -> Option<Self> {
-        let path = levels.path(resource.levels().iter().map(|(name, _)| name.as_str()))?;
+    pub(crate) fn new(levels: &Levels, resource: &Resource<'_>) -> Option<Self> {
+        let path = levels.path(resource.levels().iter().map(|(name, _)| name.as_ref()))?;
         let mut values = Vec::with_capacity(path.len());
         for level in path {
-            let (_, value) =
-                resource.levels().iter().find(|(name, _)| levels.by_name.get(name) == Some(&level))?;
+            let (_, value) = resource
+                .levels()
+                .iter()
+                .find(|(name, _)| levels.by_name.get(name.as_ref()) == Some(&level))?;
+            let LevelValue::One(value) = value else { return None };
             values.push((level, Value::new(value)));
         }
         Some(Self(values))

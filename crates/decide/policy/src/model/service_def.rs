@@ -44,6 +44,14 @@ pub struct ConditionDef {
     pub evaluator_options: BTreeMap<String, String>,
 }
 
+/// What adds to a request before policies are asked (RangerContextEnricherDef).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EnricherDef {
+    pub name: String,
+    pub enricher: String,
+    pub enricher_options: BTreeMap<String, String>,
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceDef {
     pub id: i64,
@@ -51,7 +59,10 @@ pub struct ServiceDef {
     pub options: BTreeMap<String, String>,
     pub resources: Vec<ResourceDef>,
     pub access_types: Vec<AccessTypeDef>,
+    /// Access types such as `_READ`, which stand for every access type of a category and are added at load.
+    pub marker_access_types: Vec<AccessTypeDef>,
     pub conditions: Vec<ConditionDef>,
+    pub enrichers: Vec<EnricherDef>,
     /// dataMaskDef.
     pub mask_types: Vec<MaskTypeDef>,
     pub mask_access_types: Vec<String>,

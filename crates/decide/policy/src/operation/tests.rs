@@ -222,6 +222,6 @@ fn an_object_of_the_wrong_kind_or_without_a_name_is_denied() {
 fn a_nested_namespace_is_one_name_with_dots() {
     let nested =
         Object::Namespace { catalog: "wh".to_owned(), namespace: vec!["a".to_owned(), "b".to_owned()] };
-    assert_eq!(nested.resource().value("namespace"), Some("a.b"));
+    assert_eq!(nested.resource().level("namespace"), Some(&crate::LevelValue::One("a.b".into())));
     assert_eq!(nested.to_string(), "wh.a.b");
 }

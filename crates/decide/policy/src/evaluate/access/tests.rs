@@ -210,6 +210,7 @@ fn an_address_condition_compares_the_callers_address_and_is_not_met_without_one(
             who: &who,
             now: NOW,
             client_addr,
+            context: &crate::NO_CONTEXT,
         };
         snapshot.access(&r).is_allowed()
     };
@@ -256,6 +257,7 @@ fn delegation_needs_an_item_that_delegates_the_access() {
             who: &who,
             now: NOW,
             client_addr: None,
+            context: &crate::NO_CONTEXT,
         };
         snapshot.may_delegate(&r).is_allowed()
     };
@@ -289,6 +291,7 @@ fn a_service_that_is_missing_or_disabled_denies() {
         who: &who,
         now: NOW,
         client_addr: None,
+        context: &crate::NO_CONTEXT,
     };
     assert_eq!(snapshot.access(&request).access, Decision::Denied);
 }
