@@ -2,6 +2,7 @@
 
 use super::contenders::Side;
 use super::rounds::{Measured, median};
+use super::text::Set;
 use crate::report::Grid;
 
 /// A ratio of two contenders that is summed up over the queries.
@@ -61,20 +62,30 @@ pub(crate) fn figures(all: &[Measured]) -> Vec<(String, f64)> {
     figures
 }
 
-/// The ratios over all queries, and the first one over the queries that read a governed table.
+/// The ratios over TPC-H, and the first one over its queries that read a governed table and over the shapes.
 pub(crate) fn sums(all: &[Measured]) -> Vec<(String, f64, String)> {
     let mut sums = Vec::new();
     for ratio in &RATIOS {
-        let each = all.iter().filter_map(|measured| of_medians(measured, ratio.over, ratio.under));
+        let each = of(all, Set::Tpch).filter_map(|measured| of_medians(measured, ratio.over, ratio.under));
         sums.extend(geomean(each).map(|value| (ratio.name.to_owned(), value, ratio.meaning.to_owned())));
     }
-    let governed = all.iter().filter(|measured| measured.query.is_governed());
+    let governed = of(all, Set::Tpch).filter(|measured| measured.query.is_governed());
     let each = governed.filter_map(|measured| of_medians(measured, Side::Governed, Side::Handwritten));
     sums.extend(geomean(each).map(|value| {
         let meaning = "the first one over the queries alone that read a governed table";
         ("governed_over_handwritten_governed_only_geomean".to_owned(), value, meaning.to_owned())
     }));
+    let each = of(all, Set::Shapes);
+    let each = each.filter_map(|measured| of_medians(measured, Side::Governed, Side::Handwritten));
+    sums.extend(geomean(each).map(|value| {
+        let meaning = "the first one over the shapes (s1 onwards), which count for no other sum";
+        ("governed_over_handwritten_shapes_geomean".to_owned(), value, meaning.to_owned())
+    }));
     sums
+}
+
+fn of(all: &[Measured], set: Set) -> impl Iterator<Item = &Measured> {
+    all.iter().filter(move |measured| measured.query.set == set)
 }
 
 /// The geometric mean of each round on its own.
@@ -82,7 +93,7 @@ fn by_round(all: &[Measured], ratio: &Ratio) -> Vec<f64> {
     let n_rounds = all.iter().map(Measured::n_rounds).min().unwrap_or(0);
     (0..n_rounds)
         .filter_map(|round| {
-            geomean(all.iter().filter_map(|measured| {
+            geomean(of(all, Set::Tpch).filter_map(|measured| {
                 Some(measured.time_ms(ratio.over, round)? / measured.time_ms(ratio.under, round)?)
             }))
         })
@@ -127,9 +138,10 @@ pub(crate) fn grid(all: &[Measured]) -> Grid {
     Grid { head: head.into_iter().map(str::to_owned).collect(), rows }
 }
 
-/// The last row: the median of each column of times.
+/// The last row: the median of each column of times, of TPC-H alone.
 fn typical(all: &[Measured], has_duckdb: bool) -> Option<Vec<String>> {
-    let column = |side: Side| median(all.iter().filter_map(|measured| measured.median_ms(side)).collect());
+    let column =
+        |side: Side| median(of(all, Set::Tpch).filter_map(|measured| measured.median_ms(side)).collect());
     let mut row = vec!["median".to_owned(), String::new()];
     for (over, under) in [(Side::Governed, Side::Handwritten), (Side::Iceberg, Side::Parquet)] {
         row.extend([format!("{:.1}", column(over)?), format!("{:.1}", column(under)?), String::new()]);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Result, ensure};
 
 use super::contenders::{Contenders, Side};
-use super::text::{QUERIES, Query};
+use super::text::{Query, queries};
 use crate::answer::Answer;
 
 /// Rounds whose times do not count: they fill caches and bring the answers that are compared.
@@ -64,7 +64,7 @@ pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
 pub(crate) async fn run(contenders: &mut Contenders, n_rounds: usize) -> Result<Vec<Measured>> {
     let sides = contenders.sides();
     let mut all: Vec<Measured> =
-        QUERIES.into_iter().map(|query| Measured { query, by_side: BTreeMap::new() }).collect();
+        queries().map(|query| Measured { query, by_side: BTreeMap::new() }).collect();
     for round in 0..N_WARM_UPS + n_rounds {
         match round.checked_sub(N_WARM_UPS) {
             None => eprintln!("warming up…"),
