@@ -24,6 +24,9 @@ pub const GATE_TWO_SERVICE: &str = "query";
 /// The configuration of a gate-two service that lists its catalogs, separated by commas.
 pub const CATALOGS_CONFIG: &str = "sluice.catalogs";
 
+/// The configuration of a service that holds its audit filters.
+pub const AUDIT_FILTERS_CONFIG: &str = "ranger.plugin.audit.filters";
+
 const DEFAULT_MATCHER: &str = "org.apache.ranger.plugin.resourcematcher.RangerDefaultResourceMatcher";
 
 /// The definition of tag services, with the one level `tag`.
@@ -67,6 +70,7 @@ fn level(name: &str, number: i64, parent: Option<&str>) -> ResourceDef {
         matcher_options: options(&[("wildCard", "true"), ("ignoreCase", "true")]),
         is_valid_leaf: Some(true),
         access_type_restrictions: Vec::new(),
+        validation_reg_ex: None,
     }
 }
 

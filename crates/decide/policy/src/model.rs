@@ -1,5 +1,6 @@
 //! Ranger's model as plain data: definitions, services, policies, zones, tags, roles, groups and users.
 
+mod audit;
 mod policy;
 mod principals;
 mod service_def;
@@ -7,13 +8,15 @@ mod state;
 mod tag;
 mod zone;
 
+pub use audit::{AccessResult, AuditFilter};
 pub use policy::{
     Access, FilterItem, Item, MaskInfo, MaskItem, Policy, PolicyCondition, PolicyId, PolicyKind, Priority,
     Recurrence, RecurrenceInterval, RecurrenceSchedule, ResourceMap, ResourceValues, ValiditySchedule,
 };
 pub use principals::{Group, Member, Role, User};
 pub use service_def::{
-    AccessTypeDef, ConditionDef, EnricherDef, MaskTypeDef, ResourceDef, Service, ServiceDef,
+    AccessTypeDef, ConditionDef, ConfigDef, EnricherDef, EnumDef, MaskTypeDef, ResourceDef, Service,
+    ServiceDef,
 };
 pub use state::{State, Version};
 pub use tag::{Tag, TagDef, TagId, TagOwner, TaggedResource, TaggedResourceId};

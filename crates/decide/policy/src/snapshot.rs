@@ -188,11 +188,49 @@ fn changed(mut state: State, change: &Change, version: Version) -> State {
     for user in &change.put_users {
         state.users.insert(user.name.clone(), user.clone());
     }
+    for name in &change.delete_services {
+        state.services.remove(name);
+    }
     for service in &change.put_services {
         state.services.insert(service.name.clone(), service.clone());
     }
+    change_governed(&mut state, change);
     state.version = version;
     state
+}
+
+/// Definitions, zones and tags.
+fn change_governed(state: &mut State, change: &Change) {
+    for name in &change.delete_service_defs {
+        state.service_defs.remove(name);
+    }
+    for def in &change.put_service_defs {
+        state.service_defs.insert(def.name.clone(), def.clone());
+    }
+    for name in &change.delete_zones {
+        state.zones.remove(name);
+    }
+    for zone in &change.put_zones {
+        state.zones.insert(zone.name.clone(), zone.clone());
+    }
+    for name in &change.delete_tag_defs {
+        state.tag_defs.remove(name);
+    }
+    for def in &change.put_tag_defs {
+        state.tag_defs.insert(def.name.clone(), def.clone());
+    }
+    for id in &change.delete_tags {
+        state.tags.remove(id);
+    }
+    for tag in &change.put_tags {
+        state.tags.insert(tag.id, tag.clone());
+    }
+    for id in &change.delete_tagged_resources {
+        state.tagged_resources.remove(id);
+    }
+    for resource in &change.put_tagged_resources {
+        state.tagged_resources.insert(resource.id, resource.clone());
+    }
 }
 
 #[cfg(test)]

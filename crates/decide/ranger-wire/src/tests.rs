@@ -117,6 +117,7 @@ fn services_roles_groups_and_users_come_back() {
         tag_service: Some("tags".to_owned()),
         is_enabled: false,
         configs: BTreeMap::from([("ranger.plugin.audit.filters".to_owned(), "[]".to_owned())]),
+        audit_filters: Vec::new(),
     };
     let text = Service::from_model(&service).to_json().unwrap();
     assert_eq!(Service::from_json(&text).unwrap().to_model().unwrap(), service);

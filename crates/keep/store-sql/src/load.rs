@@ -42,7 +42,17 @@ pub(crate) async fn state(connection: &mut SqliteConnection) -> Result<State, St
         return Err(StoreError::Corrupt(faults.join("; ")));
     }
     let version = Version(version);
-    Ok(State { version, service_defs, services, policies, roles, groups, users, next_policy_id })
+    Ok(State {
+        version,
+        service_defs,
+        services,
+        policies,
+        roles,
+        groups,
+        users,
+        next_policy_id,
+        ..State::default()
+    })
 }
 
 async fn raw(connection: &mut SqliteConnection, sql: &'static str) -> Result<Vec<Raw>, StoreError> {

@@ -45,7 +45,7 @@ pub fn state() -> State {
         matcher: "org.apache.ranger.plugin.resourcematcher.RangerDefaultResourceMatcher".to_owned(),
         matcher_options: BTreeMap::from([("wildCard".to_owned(), "true".to_owned())]),
         is_valid_leaf: Some(true),
-        access_type_restrictions: Vec::new(),
+        ..ResourceDef::default()
     };
     let def = ServiceDef {
         id: 1,
@@ -79,6 +79,7 @@ pub fn state() -> State {
         groups: BTreeMap::from([("staff".to_owned(), group)]),
         users: BTreeMap::from([user(1, "root", Some("verifier")), user(2, "alice", None)]),
         next_policy_id: 2,
+        ..State::default()
     }
 }
 

@@ -100,10 +100,27 @@ impl PolicyStore for MemoryStore {
 
 /// Whether anything but the version changed.
 fn differs(before: &State, after: &State) -> bool {
-    let State { version: _, service_defs, services, policies, roles, groups, users, next_policy_id } = before;
+    let State {
+        version: _,
+        service_defs,
+        services,
+        policies,
+        zones,
+        tag_defs,
+        tags,
+        tagged_resources,
+        roles,
+        groups,
+        users,
+        next_policy_id,
+    } = before;
     *service_defs != after.service_defs
         || *services != after.services
         || *policies != after.policies
+        || *zones != after.zones
+        || *tag_defs != after.tag_defs
+        || *tags != after.tags
+        || *tagged_resources != after.tagged_resources
         || *roles != after.roles
         || *groups != after.groups
         || *users != after.users

@@ -1,7 +1,10 @@
 //! What an edit changes, as whole things put in place and things taken away.
 
 use crate::Snapshot;
-use crate::model::{Group, Policy, PolicyId, Role, Service, User};
+use crate::model::{
+    Group, Policy, PolicyId, Role, Service, ServiceDef, State, Tag, TagDef, TagId, TaggedResource,
+    TaggedResourceId, User, Zone,
+};
 
 /// What an edit changes: whole things put in place, and things taken away. One with nothing in it is legal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,7 +18,18 @@ pub struct Change {
     pub put_users: Vec<User>,
     /// Services for catalogs that were configured later.
     pub put_services: Vec<Service>,
+    pub delete_services: Vec<String>,
     pub delete_users: Vec<String>,
+    pub put_service_defs: Vec<ServiceDef>,
+    pub delete_service_defs: Vec<String>,
+    pub put_zones: Vec<Zone>,
+    pub delete_zones: Vec<String>,
+    pub put_tag_defs: Vec<TagDef>,
+    pub delete_tag_defs: Vec<String>,
+    pub put_tags: Vec<Tag>,
+    pub delete_tags: Vec<TagId>,
+    pub put_tagged_resources: Vec<TaggedResource>,
+    pub delete_tagged_resources: Vec<TaggedResourceId>,
     /// For the person who made the edit.
     pub notices: Vec<String>,
 }
@@ -42,7 +56,8 @@ impl Action {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
     pub action: Action,
-    /// `policy`, `role`, `group`, `user` or `service`.
+    /// `policy`, `role`, `group`, `user`, `service`, `service definition`, `zone`, `tag definition`, `tag` or
+    /// `tagged resource`.
     pub kind: &'static str,
     pub name: String,
 }
@@ -50,15 +65,7 @@ pub struct Described {
 impl Change {
     /// Whether nothing would be different afterwards.
     pub fn is_empty(&self) -> bool {
-        self.put_policies.is_empty()
-            && self.delete_policies.is_empty()
-            && self.put_roles.is_empty()
-            && self.delete_roles.is_empty()
-            && self.put_groups.is_empty()
-            && self.delete_groups.is_empty()
-            && self.put_users.is_empty()
-            && self.put_services.is_empty()
-            && self.delete_users.is_empty()
+        *self == Self { notices: self.notices.clone(), ..Self::default() }
     }
 
     /// Everything that the change touches, by name; `before` is the snapshot that it was made from.
@@ -84,17 +91,62 @@ impl Change {
         for service in &self.put_services {
             put("service", &service.name, state.services.contains_key(&service.name));
         }
-        let policies =
-            self.delete_policies.iter().filter_map(|id| state.policies.get(id)).map(|p| ("policy", &p.name));
-        let others =
-            [("role", &self.delete_roles), ("group", &self.delete_groups), ("user", &self.delete_users)];
-        let others = others.into_iter().flat_map(|(kind, names)| names.iter().map(move |name| (kind, name)));
-        let deleted: Vec<_> = policies.chain(others).collect();
-        all.extend(deleted.into_iter().map(|(kind, name)| Described {
-            action: Action::Delete,
-            kind,
-            name: name.clone(),
-        }));
+        for def in &self.put_service_defs {
+            put("service definition", &def.name, state.service_defs.contains_key(&def.name));
+        }
+        for zone in &self.put_zones {
+            put("zone", &zone.name, state.zones.contains_key(&zone.name));
+        }
+        for def in &self.put_tag_defs {
+            put("tag definition", &def.name, state.tag_defs.contains_key(&def.name));
+        }
+        for tag in &self.put_tags {
+            put("tag", &tag_name(tag), state.tags.contains_key(&tag.id));
+        }
+        for resource in &self.put_tagged_resources {
+            let is_there = state.tagged_resources.contains_key(&resource.id);
+            put("tagged resource", &resource_name(resource), is_there);
+        }
+        all.extend(self.deleted(state));
         all
     }
+
+    fn deleted(&self, state: &State) -> Vec<Described> {
+        let policies = self.delete_policies.iter().filter_map(|id| state.policies.get(id));
+        let tags = self.delete_tags.iter().filter_map(|id| state.tags.get(id));
+        let resources = self.delete_tagged_resources.iter().filter_map(|id| state.tagged_resources.get(id));
+        let by_name = [
+            ("role", &self.delete_roles),
+            ("group", &self.delete_groups),
+            ("user", &self.delete_users),
+            ("service", &self.delete_services),
+            ("service definition", &self.delete_service_defs),
+            ("zone", &self.delete_zones),
+            ("tag definition", &self.delete_tag_defs),
+        ];
+        let by_name =
+            by_name.into_iter().flat_map(|(kind, names)| names.iter().map(move |name| (kind, name.clone())));
+        policies
+            .map(|policy| ("policy", policy.name.clone()))
+            .chain(by_name)
+            .chain(tags.map(|tag| ("tag", tag_name(tag))))
+            .chain(resources.map(|resource| ("tagged resource", resource_name(resource))))
+            .map(|(kind, name)| Described { action: Action::Delete, kind, name })
+            .collect()
+    }
+}
+
+/// `PII 7`: tags of one kind are told apart by number.
+fn tag_name(tag: &Tag) -> String {
+    format!("{} {}", tag.kind, tag.id.0)
+}
+
+/// `query: database=sales, table=a|b`.
+fn resource_name(resource: &TaggedResource) -> String {
+    let levels: Vec<_> = resource
+        .resource
+        .iter()
+        .map(|(level, values)| format!("{level}={}", values.values.join("|")))
+        .collect();
+    format!("{}: {}", resource.service, levels.join(", "))
 }

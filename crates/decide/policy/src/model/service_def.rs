@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::AuditFilter;
+
 /// One level of a definition's resources (RangerResourceDef).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResourceDef {
@@ -17,6 +19,8 @@ pub struct ResourceDef {
     pub matcher_options: BTreeMap<String, String>,
     pub is_valid_leaf: Option<bool>,
     pub access_type_restrictions: Vec<String>,
+    /// What every value of a policy must look like (a Java regular expression).
+    pub validation_reg_ex: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,10 +56,36 @@ pub struct EnricherDef {
     pub enricher_options: BTreeMap<String, String>,
 }
 
+/// A setting that services of a definition have (RangerServiceConfigDef).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConfigDef {
+    pub name: String,
+    /// `string`, `int`, `bool`, `enum`, `path`, `password`, ….
+    pub kind: String,
+    /// For `enum` the name of an [`EnumDef`].
+    pub sub_type: String,
+    pub is_mandatory: bool,
+    pub default_value: Option<String>,
+    pub validation_reg_ex: Option<String>,
+    pub label: String,
+    pub description: String,
+}
+
+/// The values that a setting may have (RangerEnumDef): name and label of each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EnumDef {
+    pub name: String,
+    pub elements: Vec<(String, String)>,
+    pub default_index: i64,
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceDef {
     pub id: i64,
     pub name: String,
+    pub display_name: String,
+    pub label: String,
+    pub description: String,
     pub options: BTreeMap<String, String>,
     pub resources: Vec<ResourceDef>,
     pub access_types: Vec<AccessTypeDef>,
@@ -63,6 +93,8 @@ pub struct ServiceDef {
     pub marker_access_types: Vec<AccessTypeDef>,
     pub conditions: Vec<ConditionDef>,
     pub enrichers: Vec<EnricherDef>,
+    pub configs: Vec<ConfigDef>,
+    pub enums: Vec<EnumDef>,
     /// dataMaskDef.
     pub mask_types: Vec<MaskTypeDef>,
     pub mask_access_types: Vec<String>,
@@ -81,4 +113,6 @@ pub struct Service {
     pub tag_service: Option<String>,
     pub is_enabled: bool,
     pub configs: BTreeMap<String, String>,
+    /// What `ranger.plugin.audit.filters` in `configs` says, read.
+    pub audit_filters: Vec<AuditFilter>,
 }

@@ -5,7 +5,8 @@ use policy::model;
 use super::{id, required, some_text};
 use crate::fault::{Faults, Path};
 use crate::{
-    AccessTypeDef, ConditionDef, FilterDef, MaskDef, MaskTypeDef, ResourceDef, Service, ServiceDef, WireError,
+    AccessTypeDef, ConditionDef, ConfigDef, EnricherDef, EnumDef, EnumElementDef, FilterDef, MaskDef,
+    MaskTypeDef, ResourceDef, Service, ServiceDef, WireError,
 };
 
 impl ServiceDef {
@@ -28,10 +29,17 @@ impl ServiceDef {
         Self {
             id: Some(from.id),
             name: some_text(&from.name),
+            display_name: some_text(&from.display_name),
+            label: some_text(&from.label),
+            description: some_text(&from.description),
             options: from.options.clone(),
+            configs: from.configs.iter().map(from_config).collect(),
             resources: from.resources.iter().map(from_resource).collect(),
             access_types: from.access_types.iter().map(from_access_type).collect(),
+            marker_access_types: from.marker_access_types.iter().map(from_access_type).collect(),
             policy_conditions: from.conditions.iter().map(from_condition).collect(),
+            context_enrichers: from.enrichers.iter().map(from_enricher).collect(),
+            enums: from.enums.iter().map(from_enum).collect(),
             data_mask_def: has_masks.then(|| MaskDef {
                 mask_types: from.mask_types.iter().map(from_mask_type).collect(),
                 access_types: from_access_names(&from.mask_access_types),
@@ -48,7 +56,6 @@ impl ServiceDef {
 
 fn service_def(from: &ServiceDef, at: &Path<'_>, faults: &mut Faults) -> model::ServiceDef {
     let resources_at = Path::Member(at, "resources");
-    let access_types_at = Path::Member(at, "accessTypes");
     let masks_at = Path::Member(at, "dataMaskDef");
     let filters_at = Path::Member(at, "rowFilterDef");
     let masks = from.data_mask_def.clone().unwrap_or_default();
@@ -56,20 +63,26 @@ fn service_def(from: &ServiceDef, at: &Path<'_>, faults: &mut Faults) -> model::
     model::ServiceDef {
         id: id(from.id, at, faults),
         name: required(&from.name, "name", at, faults),
+        display_name: from.display_name.clone().unwrap_or_default(),
+        label: from.label.clone().unwrap_or_default(),
+        description: from.description.clone().unwrap_or_default(),
         options: from.options.clone(),
+        configs: configs(&from.configs, at, faults),
+        enums: enums(&from.enums, at, faults),
         resources: from
             .resources
             .iter()
             .enumerate()
             .map(|(idx, def)| resource(def, &Path::Element(&resources_at, idx), faults))
             .collect(),
-        access_types: from
-            .access_types
-            .iter()
-            .enumerate()
-            .map(|(idx, def)| access_type(def, &Path::Element(&access_types_at, idx), faults))
-            .collect(),
+        access_types: access_types(&from.access_types, &Path::Member(at, "accessTypes"), faults),
+        marker_access_types: access_types(
+            &from.marker_access_types,
+            &Path::Member(at, "markerAccessTypes"),
+            faults,
+        ),
         conditions: conditions(&from.policy_conditions, at, faults),
+        enrichers: enrichers(&from.context_enrichers, at, faults),
         mask_types: mask_types(&masks.mask_types, &masks_at, faults),
         mask_access_types: access_names(&masks.access_types, &masks_at, faults),
         mask_resources: differences(&masks.resources, &masks_at, faults),
@@ -90,6 +103,7 @@ fn resource(from: &ResourceDef, at: &Path<'_>, faults: &mut Faults) -> model::Re
         matcher_options: from.matcher_options.clone(),
         is_valid_leaf: from.is_valid_leaf,
         access_type_restrictions: from.access_type_restrictions.clone(),
+        validation_reg_ex: from.validation_reg_ex.clone(),
     }
 }
 
@@ -111,6 +125,10 @@ fn access_names(from: &[AccessTypeDef], at: &Path<'_>, faults: &mut Faults) -> V
         .enumerate()
         .map(|(idx, def)| required(&def.name, "name", &Path::Element(&at, idx), faults))
         .collect()
+}
+
+fn access_types(from: &[AccessTypeDef], at: &Path<'_>, faults: &mut Faults) -> Vec<model::AccessTypeDef> {
+    from.iter().enumerate().map(|(idx, def)| access_type(def, &Path::Element(at, idx), faults)).collect()
 }
 
 fn access_type(from: &AccessTypeDef, at: &Path<'_>, faults: &mut Faults) -> model::AccessTypeDef {
@@ -147,6 +165,56 @@ fn conditions(from: &[ConditionDef], at: &Path<'_>, faults: &mut Faults) -> Vec<
         .collect()
 }
 
+fn enrichers(from: &[EnricherDef], at: &Path<'_>, faults: &mut Faults) -> Vec<model::EnricherDef> {
+    let at = Path::Member(at, "contextEnrichers");
+    from.iter()
+        .enumerate()
+        .map(|(idx, from)| model::EnricherDef {
+            name: required(&from.name, "name", &Path::Element(&at, idx), faults),
+            enricher: from.enricher.clone().unwrap_or_default(),
+            enricher_options: from.enricher_options.clone(),
+        })
+        .collect()
+}
+
+fn configs(from: &[ConfigDef], at: &Path<'_>, faults: &mut Faults) -> Vec<model::ConfigDef> {
+    let at = Path::Member(at, "configs");
+    from.iter()
+        .enumerate()
+        .map(|(idx, from)| model::ConfigDef {
+            name: required(&from.name, "name", &Path::Element(&at, idx), faults),
+            kind: from.kind.clone().unwrap_or_default(),
+            sub_type: from.sub_type.clone().unwrap_or_default(),
+            is_mandatory: from.mandatory.unwrap_or(false),
+            default_value: from.default_value.clone(),
+            validation_reg_ex: from.validation_reg_ex.clone(),
+            label: from.label.clone().unwrap_or_default(),
+            description: from.description.clone().unwrap_or_default(),
+        })
+        .collect()
+}
+
+fn enums(from: &[EnumDef], at: &Path<'_>, faults: &mut Faults) -> Vec<model::EnumDef> {
+    let at = Path::Member(at, "enums");
+    from.iter()
+        .enumerate()
+        .map(|(idx, from)| {
+            let at = Path::Element(&at, idx);
+            let elements_at = Path::Member(&at, "elements");
+            let element = |(idx, element): (usize, &EnumElementDef)| {
+                let name = required(&element.name, "name", &Path::Element(&elements_at, idx), faults);
+                (name, element.label.clone().unwrap_or_default())
+            };
+            let elements = from.elements.iter().enumerate().map(element).collect();
+            model::EnumDef {
+                name: required(&from.name, "name", &at, faults),
+                elements,
+                default_index: from.default_index.unwrap_or(0),
+            }
+        })
+        .collect()
+}
+
 /// `itemId` is left out: the model keeps no numbers for these, and Ranger gives them by position.
 fn from_resource(from: &model::ResourceDef) -> ResourceDef {
     ResourceDef {
@@ -160,6 +228,7 @@ fn from_resource(from: &model::ResourceDef) -> ResourceDef {
         matcher_options: from.matcher_options.clone(),
         is_valid_leaf: from.is_valid_leaf,
         access_type_restrictions: from.access_type_restrictions.clone(),
+        validation_reg_ex: from.validation_reg_ex.clone(),
         ..ResourceDef::default()
     }
 }
@@ -209,6 +278,43 @@ fn from_condition(from: &model::ConditionDef) -> ConditionDef {
     }
 }
 
+fn from_enricher(from: &model::EnricherDef) -> EnricherDef {
+    EnricherDef {
+        name: some_text(&from.name),
+        enricher: some_text(&from.enricher),
+        enricher_options: from.enricher_options.clone(),
+        ..EnricherDef::default()
+    }
+}
+
+fn from_config(from: &model::ConfigDef) -> ConfigDef {
+    ConfigDef {
+        name: some_text(&from.name),
+        kind: some_text(&from.kind),
+        sub_type: some_text(&from.sub_type),
+        mandatory: Some(from.is_mandatory),
+        default_value: from.default_value.clone(),
+        validation_reg_ex: from.validation_reg_ex.clone(),
+        label: some_text(&from.label),
+        description: some_text(&from.description),
+        ..ConfigDef::default()
+    }
+}
+
+fn from_enum(from: &model::EnumDef) -> EnumDef {
+    let element = |(name, label): &(String, String)| EnumElementDef {
+        name: some_text(name),
+        label: some_text(label),
+        ..EnumElementDef::default()
+    };
+    EnumDef {
+        name: some_text(&from.name),
+        elements: from.elements.iter().map(element).collect(),
+        default_index: Some(from.default_index),
+        ..EnumDef::default()
+    }
+}
+
 impl Service {
     /// The service in the model's terms.
     pub fn to_model(&self) -> Result<model::Service, WireError> {
@@ -221,6 +327,7 @@ impl Service {
             tag_service: self.tag_service.clone(),
             is_enabled: self.is_enabled.unwrap_or(true),
             configs: self.configs.clone(),
+            audit_filters: Vec::new(),
         };
         faults.unless_any(read)
     }
