@@ -2,6 +2,7 @@
 
 mod access;
 mod context;
+mod evaluation;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod items;
@@ -15,6 +16,7 @@ pub use context::{
     AttributeValue, ElementScope, InlineGrant, InlineMode, InlinePolicy, MatchingScope, NO_CONTEXT,
     RequestContext, RequestTag,
 };
+pub use evaluation::Evaluation;
 pub use request::{
     ColumnName, ConditionErrors, GateTwoSettings, LevelValue, MaskCombine, MaskPrecedence, Request, Resource,
     RowFilterCombine, TableRequest,

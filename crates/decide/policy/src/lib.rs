@@ -13,10 +13,11 @@ mod principal;
 mod snapshot;
 
 pub use evaluate::{
-    AttributeValue, Because, ColumnName, ColumnRule, ConditionErrors, Decision, ElementScope, FilterRule,
-    GateTwoSettings, InlineGrant, InlineMode, InlinePolicy, LevelValue, MaskCombine, MaskPrecedence,
-    MaskRule, MatchType, MatchingScope, NO_CONTEXT, PassedOver, PassedOverReason, Request, RequestContext,
-    RequestTag, Resource, Restriction, RowFilterCombine, TableRequest, TableRules, Verdict, Via,
+    AttributeValue, Because, ColumnName, ColumnRule, ConditionErrors, Decision, ElementScope, Evaluation,
+    FilterRule, GateTwoSettings, InlineGrant, InlineMode, InlinePolicy, LevelValue, MaskCombine,
+    MaskPrecedence, MaskRule, MatchType, MatchingScope, NO_CONTEXT, PassedOver, PassedOverReason, Request,
+    RequestContext, RequestTag, Resource, Restriction, RowFilterCombine, TableRequest, TableRules, Verdict,
+    Via,
 };
 pub use principal::{Membership, Principal};
-pub use snapshot::{Fault, Snapshot};
+pub use snapshot::{AuditMode, BuildOptions, Fault, PluginSettings, Snapshot, Strictness};

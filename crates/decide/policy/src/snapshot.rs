@@ -7,6 +7,7 @@ mod membership;
 mod policy;
 mod schedule;
 mod service;
+mod settings;
 
 use std::collections::HashMap;
 
@@ -19,6 +20,7 @@ pub(crate) use index::Reach;
 use membership::MemberIndex;
 pub(crate) use policy::{CompiledItem, CompiledPolicy};
 pub(crate) use service::CompiledService;
+pub use settings::{AuditMode, BuildOptions, PluginSettings, Strictness};
 
 /// Why a state cannot be made into a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -39,6 +41,8 @@ impl Fault {
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     state: State,
+    options: BuildOptions,
+    faults: Vec<Fault>,
     members: MemberIndex,
     services: HashMap<String, CompiledService>,
     service_of_catalog: HashMap<String, String>,
@@ -47,7 +51,13 @@ pub struct Snapshot {
 impl Snapshot {
     /// # Errors
     /// Every fault of the state, not only the first.
-    pub fn build(mut state: State) -> Result<Self, Vec<Fault>> {
+    pub fn build(state: State) -> Result<Self, Vec<Fault>> {
+        Self::build_with(state, &BuildOptions::default())
+    }
+
+    /// # Errors
+    /// Every fault of the state, unless the options say that faults are to be reported only.
+    pub fn build_with(mut state: State, options: &BuildOptions) -> Result<Self, Vec<Fault>> {
         let mut faults = misplaced(&state);
         let mut by_service: HashMap<&str, Vec<&Policy>> = HashMap::new();
         for policy in state.policies.values() {
@@ -84,13 +94,18 @@ impl Snapshot {
             }
         }
         let service_of_catalog = service_of_catalog(&state, &mut faults);
-        if !faults.is_empty() {
+        if !faults.is_empty() && options.strictness == Strictness::Strict {
             return Err(faults);
         }
         let first_free = state.policies.keys().next_back().map_or(1, |id| id.0.saturating_add(1));
         state.next_policy_id = state.next_policy_id.max(first_free);
         let members = MemberIndex::new(&state);
-        Ok(Self { state, members, services, service_of_catalog })
+        Ok(Self { state, options: options.clone(), faults, members, services, service_of_catalog })
+    }
+
+    /// What cannot be honoured of the state; empty where faults refuse a state.
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
     }
 
     pub fn state(&self) -> &State {
@@ -106,7 +121,7 @@ impl Snapshot {
     /// # Errors
     /// Every fault that the changed state would have.
     pub fn apply(&self, change: &Change, version: Version) -> Result<Self, Vec<Fault>> {
-        Self::build(changed(self.state.clone(), change, version))
+        Self::build_with(changed(self.state.clone(), change, version), &self.options)
     }
 
     /// Every group and role that counts for a user: the authority's own, and those that her token claims.
