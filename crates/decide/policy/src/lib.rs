@@ -1,12 +1,14 @@
 //! Given a policy snapshot and a request, says what is allowed, filtered and masked, and why.
 
 pub mod bootstrap;
+pub mod date_format;
 pub mod defs;
 pub mod edit;
 pub mod evaluate;
 pub mod model;
 pub mod operation;
 pub mod privilege;
+pub mod schedule;
 
 mod matching;
 mod principal;

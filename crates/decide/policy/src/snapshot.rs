@@ -5,7 +5,7 @@ mod condition;
 mod index;
 mod membership;
 mod policy;
-mod schedule;
+
 mod service;
 mod settings;
 

@@ -7,12 +7,12 @@ use stdx::Timestamp;
 
 use super::access_types::{AccessSet, AccessTypes, items_of};
 use super::condition::Condition;
-use super::schedule::Schedule;
 use crate::Membership;
 use crate::edit::PUBLIC;
 use crate::evaluate::Via;
 use crate::matching::{Levels, MatchType, RequestPath, ResourceMatcher, Tokens};
 use crate::model::{Item, MaskInfo, Policy, PolicyId, Priority, ResourceMap, ServiceDef};
+use crate::schedule::{Schedule, ScheduleReading};
 
 /// The name that stands for whoever asks.
 const ANY_USER: &str = "{USER}";
@@ -66,7 +66,11 @@ impl CompiledPolicy {
         for map in std::iter::once(&policy.resources).chain(&policy.additional_resources) {
             resources.extend(ResourceMatcher::new(levels, map)?);
         }
-        let schedules = policy.validity.iter().map(Schedule::new).collect::<Result<_, _>>()?;
+        let schedules = policy
+            .validity
+            .iter()
+            .map(|s| Schedule::new(s, ScheduleReading::OwnClock))
+            .collect::<Result<_, _>>()?;
         let compile = |item: &Item| CompiledItem::new(item, def, access_types);
         let sorted = |items: &[Item]| {
             let mut compiled: Vec<CompiledItem> = items.iter().map(compile).collect();

@@ -1,131 +1,16 @@
-//! When a policy counts: start, end and recurrences of its validity schedules.
+//! Recurrences of a schedule: from the latest scheduled minute on, for an interval.
 
-use chrono::{Datelike, Days, FixedOffset, LocalResult, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta};
-use chrono::{Offset, TimeZone};
-use chrono_tz::Tz;
-use stdx::Timestamp;
+use chrono::{Datelike, Days, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta};
 
-use crate::model::{Recurrence, ValiditySchedule};
+use crate::model::Recurrence;
 
 /// How far back a recurrence is looked for. A schedule names days of the month, months and years, and 29 February
 /// on a given weekday comes back after 40 years at most.
 const LOOK_BACK_DAYS_MAX: u64 = 366 * 41;
 
-/// A schedule whose texts have been read.
-#[derive(Clone, Debug)]
-pub(crate) struct Schedule {
-    start: Option<Timestamp>,
-    end: Option<Timestamp>,
-    zone: Zone,
-    recurrences: Vec<Recurring>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Zone {
-    Named(Tz),
-    Fixed(FixedOffset),
-}
-
-impl Schedule {
-    /// # Errors
-    /// A text that is no time, zone, field or interval.
-    pub(crate) fn new(schedule: &ValiditySchedule) -> Result<Self, String> {
-        let zone = Zone::parse(schedule.time_zone.as_deref().unwrap_or_default())?;
-        let at = |text: &Option<String>| match text.as_deref().map(str::trim).filter(|t| !t.is_empty()) {
-            None => Ok(None),
-            Some(text) => wall_clock(text).map(|local| Some(zone.instant(local))),
-        };
-        let recurrences = schedule.recurrences.iter().map(Recurring::new).collect::<Result<_, _>>()?;
-        Ok(Self { start: at(&schedule.start_time)?, end: at(&schedule.end_time)?, zone, recurrences })
-    }
-
-    /// Start and end both belong to the schedule; of several recurrences one is enough.
-    ///
-    /// Recurrences are read on the clock of the schedule's own zone, which is what their author sees beside them.
-    pub(crate) fn holds(&self, now: Timestamp) -> bool {
-        if self.start.is_some_and(|start| now < start) || self.end.is_some_and(|end| now > end) {
-            return false;
-        }
-        if self.recurrences.is_empty() {
-            return true;
-        }
-        let Some(local) = self.zone.wall_clock(now) else { return false };
-        self.recurrences.iter().any(|r| r.holds(local))
-    }
-}
-
-impl Zone {
-    fn parse(text: &str) -> Result<Self, String> {
-        let text = text.trim();
-        if text.is_empty() {
-            return Ok(Self::Named(Tz::UTC));
-        }
-        if let Ok(zone) = text.parse::<Tz>() {
-            return Ok(Self::Named(zone));
-        }
-        fixed_offset(text).map(Self::Fixed).ok_or_else(|| format!("no such time zone `{text}`"))
-    }
-
-    /// A wall clock that was set forward past `local` counts on from before; one that shows `local` twice means the
-    /// later time.
-    fn instant(self, local: NaiveDateTime) -> Timestamp {
-        let utc_millis = local.and_utc().timestamp_millis();
-        let offset = match self {
-            Self::Fixed(offset) => offset,
-            Self::Named(zone) => match zone.offset_from_local_datetime(&local) {
-                LocalResult::Single(offset) | LocalResult::Ambiguous(_, offset) => offset.fix(),
-                LocalResult::None => {
-                    let before = local.checked_sub_signed(TimeDelta::hours(24)).unwrap_or(local);
-                    zone.offset_from_local_datetime(&before).latest().map_or_else(utc, |o| o.fix())
-                }
-            },
-        };
-        Timestamp::from_millis(
-            utc_millis.saturating_sub(i64::from(offset.local_minus_utc()).saturating_mul(1000)),
-        )
-    }
-
-    fn wall_clock(self, now: Timestamp) -> Option<NaiveDateTime> {
-        let utc = now.to_utc()?;
-        Some(match self {
-            Self::Named(zone) => utc.with_timezone(&zone).naive_local(),
-            Self::Fixed(offset) => utc.with_timezone(&offset).naive_local(),
-        })
-    }
-}
-
-fn utc() -> FixedOffset {
-    chrono::Utc.fix()
-}
-
-/// `GMT+5`, `GMT-08:00`, `UTC+0530`.
-fn fixed_offset(text: &str) -> Option<FixedOffset> {
-    let rest = text.strip_prefix("GMT").or_else(|| text.strip_prefix("UTC")).unwrap_or(text);
-    let sign = match rest.chars().next()? {
-        '+' => 1,
-        '-' => -1,
-        _ => return None,
-    };
-    let digits: String = rest.chars().skip(1).filter(|c| *c != ':').collect();
-    if !digits.chars().all(|c| c.is_ascii_digit()) {
-        return None;
-    }
-    let number: i32 = digits.parse().ok()?;
-    let (hours, minutes) = if digits.len() <= 2 { (number, 0) } else { (number / 100, number % 100) };
-    if hours > 23 || minutes > 59 || digits.len() > 4 {
-        return None;
-    }
-    FixedOffset::east_opt(sign * (hours * 3600 + minutes * 60))
-}
-
-fn wall_clock(text: &str) -> Result<NaiveDateTime, String> {
-    NaiveDateTime::parse_from_str(text, "%Y/%m/%d %H:%M:%S")
-        .map_err(|_| format!("`{text}` is not a time as `yyyy/MM/dd HH:mm:ss`"))
-}
-
 /// One recurrence: from each scheduled minute on, the schedule holds for an interval.
 #[derive(Clone, Debug)]
-struct Recurring {
+pub(crate) struct Recurring {
     minutes: Field,
     hours: Field,
     days_of_month: Option<Field>,
@@ -138,7 +23,7 @@ struct Recurring {
 }
 
 impl Recurring {
-    fn new(recurrence: &Recurrence) -> Result<Self, String> {
+    pub(crate) fn new(recurrence: &Recurrence) -> Result<Self, String> {
         let schedule = &recurrence.schedule;
         let needed = |name: &str, text: &Option<String>, bounds| match Field::parse(name, text, bounds)? {
             Some(field) => Ok(field),
@@ -165,7 +50,7 @@ impl Recurring {
         })
     }
 
-    fn holds(&self, now: NaiveDateTime) -> bool {
+    pub(crate) fn holds(&self, now: NaiveDateTime) -> bool {
         if self.days_long == 0 && self.rest_long.is_zero() {
             return true;
         }
@@ -249,6 +134,3 @@ impl Field {
         self.0.iter().any(|(from, to)| (*from..=*to).contains(&number))
     }
 }
-
-#[cfg(test)]
-mod tests;
