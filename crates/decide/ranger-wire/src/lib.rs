@@ -2,6 +2,7 @@
 
 mod fault;
 mod field;
+mod lenient;
 
 mod policy;
 mod principals;
@@ -13,6 +14,7 @@ mod convert;
 pub use convert::EXTERNAL_ROLE_OPTION;
 pub use fault::{WireError, WireFault};
 pub use field::Millis;
+pub use lenient::{LENIENT_BYTES_MAX, LENIENT_DEPTH_MAX, parse_lenient};
 pub use policy::{
     FilterInfo, FilterItem, Item, ItemAccess, ItemCondition, MaskInfo, MaskItem, Policy, Recurrence,
     RecurrenceInterval, RecurrenceSchedule, ResourceValues, ValiditySchedule,
