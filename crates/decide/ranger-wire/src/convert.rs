@@ -1,15 +1,26 @@
 //! Checked conversion between Ranger's objects and the policy model, every fault reported together.
 
+mod audit;
 mod policy;
 mod principals;
+mod service;
 mod service_def;
+mod tag;
+mod zone;
 
 pub use principals::EXTERNAL_ROLE_OPTION;
+pub use tag::TAG_VALIDITY_OPTION;
+
+pub(crate) use audit::audit_filters;
+pub(crate) use policy::policy;
+pub(crate) use principals::role;
+pub(crate) use service_def::service_def;
+pub(crate) use tag::{service_resource, tag, tag_def, tag_ids};
 
 use crate::fault::{Faults, Path};
 
 /// The text of a member that must be there.
-fn required(text: &Option<String>, name: &str, at: &Path<'_>, faults: &mut Faults) -> String {
+pub(crate) fn required(text: &Option<String>, name: &str, at: &Path<'_>, faults: &mut Faults) -> String {
     if text.is_none() {
         faults.add(&Path::Member(at, name), "missing");
     }

@@ -84,6 +84,10 @@ impl Faults {
         self.0.push(WireFault { path: at.to_string(), problem: problem.into() });
     }
 
+    pub(crate) fn into_list(self) -> Vec<WireFault> {
+        self.0
+    }
+
     /// `value`, unless something was found wrong with it.
     pub(crate) fn unless_any<T>(self, value: T) -> Result<T, WireError> {
         if self.0.is_empty() { Ok(value) } else { Err(WireError { faults: self.0 }) }

@@ -63,7 +63,7 @@ impl Policy {
     }
 }
 
-fn policy(from: &Policy, at: &Path<'_>, faults: &mut Faults) -> model::Policy {
+pub(crate) fn policy(from: &Policy, at: &Path<'_>, faults: &mut Faults) -> model::Policy {
     let items = |items: &[Item], name: &str, faults: &mut Faults| -> Vec<model::Item> {
         let at = Path::Member(at, name);
         items.iter().enumerate().map(|(idx, from)| item(from, &Path::Element(&at, idx), faults)).collect()
@@ -133,7 +133,7 @@ fn priority(number: Option<i64>, at: &Path<'_>, faults: &mut Faults) -> model::P
     }
 }
 
-fn resources(from: &BTreeMap<String, ResourceValues>) -> model::ResourceMap {
+pub(crate) fn resources(from: &BTreeMap<String, ResourceValues>) -> model::ResourceMap {
     from.iter()
         .map(|(level, values)| {
             let values = model::ResourceValues {
@@ -146,7 +146,7 @@ fn resources(from: &BTreeMap<String, ResourceValues>) -> model::ResourceMap {
         .collect()
 }
 
-fn from_resources(from: &model::ResourceMap) -> BTreeMap<String, ResourceValues> {
+pub(crate) fn from_resources(from: &model::ResourceMap) -> BTreeMap<String, ResourceValues> {
     from.iter()
         .map(|(level, values)| {
             let values = ResourceValues {
@@ -273,7 +273,7 @@ fn from_filter_item(from: &model::FilterItem) -> FilterItem {
     FilterItem { accesses, users, groups, roles, conditions, delegate_admin, row_filter_info: Some(info) }
 }
 
-fn schedule(from: &ValiditySchedule) -> model::ValiditySchedule {
+pub(crate) fn schedule(from: &ValiditySchedule) -> model::ValiditySchedule {
     model::ValiditySchedule {
         start_time: from.start_time.clone(),
         end_time: from.end_time.clone(),
@@ -302,7 +302,7 @@ fn recurrence(from: &Recurrence) -> model::Recurrence {
     }
 }
 
-fn from_schedule(from: &model::ValiditySchedule) -> ValiditySchedule {
+pub(crate) fn from_schedule(from: &model::ValiditySchedule) -> ValiditySchedule {
     ValiditySchedule {
         start_time: from.start_time.clone(),
         end_time: from.end_time.clone(),

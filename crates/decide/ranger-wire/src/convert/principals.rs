@@ -18,28 +18,7 @@ impl Role {
     /// The role in the model's terms.
     pub fn to_model(&self) -> Result<model::Role, WireError> {
         let mut faults = Faults::default();
-        let at = Path::Root;
-        let mut options = self.options.clone();
-        let is_external = match options.remove(EXTERNAL_ROLE_OPTION).as_deref() {
-            None | Some("false") => false,
-            Some("true") => true,
-            Some(_) => {
-                let options_at = Path::Member(&at, "options");
-                faults.add(&Path::Member(&options_at, EXTERNAL_ROLE_OPTION), "expected true or false");
-                false
-            }
-        };
-        let read = model::Role {
-            id: id(self.id, &at, &mut faults),
-            name: required(&self.name, "name", &at, &mut faults),
-            description: self.description.clone().unwrap_or_default(),
-            is_external,
-            users: members(&self.users, &Path::Member(&at, "users"), &mut faults),
-            groups: members(&self.groups, &Path::Member(&at, "groups"), &mut faults),
-            roles: members(&self.roles, &Path::Member(&at, "roles"), &mut faults),
-            options,
-            created_by: self.created_by_user.clone().unwrap_or_default(),
-        };
+        let read = role(self, &Path::Root, &mut faults);
         faults.unless_any(read)
     }
 
@@ -62,6 +41,30 @@ impl Role {
             created_by_user: some_text(&from.created_by),
             ..Self::default()
         }
+    }
+}
+
+pub(crate) fn role(from: &Role, at: &Path<'_>, faults: &mut Faults) -> model::Role {
+    let mut options = from.options.clone();
+    let is_external = match options.remove(EXTERNAL_ROLE_OPTION).as_deref() {
+        None | Some("false") => false,
+        Some("true") => true,
+        Some(_) => {
+            let options_at = Path::Member(at, "options");
+            faults.add(&Path::Member(&options_at, EXTERNAL_ROLE_OPTION), "expected true or false");
+            false
+        }
+    };
+    model::Role {
+        id: id(from.id, at, faults),
+        name: required(&from.name, "name", at, faults),
+        description: from.description.clone().unwrap_or_default(),
+        is_external,
+        users: members(&from.users, &Path::Member(at, "users"), faults),
+        groups: members(&from.groups, &Path::Member(at, "groups"), faults),
+        roles: members(&from.roles, &Path::Member(at, "roles"), faults),
+        options,
+        created_by: from.created_by_user.clone().unwrap_or_default(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Service definitions and services to and from the model.
+//! Service definitions to and from the model.
 
 use policy::model;
 
@@ -6,7 +6,7 @@ use super::{id, required, some_text};
 use crate::fault::{Faults, Path};
 use crate::{
     AccessTypeDef, ConditionDef, ConfigDef, EnricherDef, EnumDef, EnumElementDef, FilterDef, MaskDef,
-    MaskTypeDef, ResourceDef, Service, ServiceDef, WireError,
+    MaskTypeDef, ResourceDef, ServiceDef, WireError,
 };
 
 impl ServiceDef {
@@ -54,7 +54,7 @@ impl ServiceDef {
     }
 }
 
-fn service_def(from: &ServiceDef, at: &Path<'_>, faults: &mut Faults) -> model::ServiceDef {
+pub(crate) fn service_def(from: &ServiceDef, at: &Path<'_>, faults: &mut Faults) -> model::ServiceDef {
     let resources_at = Path::Member(at, "resources");
     let masks_at = Path::Member(at, "dataMaskDef");
     let filters_at = Path::Member(at, "rowFilterDef");
@@ -312,36 +312,5 @@ fn from_enum(from: &model::EnumDef) -> EnumDef {
         elements: from.elements.iter().map(element).collect(),
         default_index: Some(from.default_index),
         ..EnumDef::default()
-    }
-}
-
-impl Service {
-    /// The service in the model's terms.
-    pub fn to_model(&self) -> Result<model::Service, WireError> {
-        let mut faults = Faults::default();
-        let at = Path::Root;
-        let read = model::Service {
-            id: id(self.id, &at, &mut faults),
-            name: required(&self.name, "name", &at, &mut faults),
-            service_def: required(&self.kind, "type", &at, &mut faults),
-            tag_service: self.tag_service.clone(),
-            is_enabled: self.is_enabled.unwrap_or(true),
-            configs: self.configs.clone(),
-            audit_filters: Vec::new(),
-        };
-        faults.unless_any(read)
-    }
-
-    /// The service in Ranger's terms; versions and times are the caller's to fill in.
-    pub fn from_model(from: &model::Service) -> Self {
-        Self {
-            id: Some(from.id),
-            is_enabled: Some(from.is_enabled),
-            kind: some_text(&from.service_def),
-            name: some_text(&from.name),
-            tag_service: from.tag_service.clone(),
-            configs: from.configs.clone(),
-            ..Self::default()
-        }
     }
 }
