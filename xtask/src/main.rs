@@ -21,7 +21,8 @@ use crate::tally::Tally;
 const USAGE: &str = "\
 cargo xtask test [PART…] [--long]       all of CI, or the named parts of it
 cargo xtask scenarios [FILTER] [--long] the SQL scenarios whose names contain FILTER
-cargo xtask conformance [--dir DIR]     the policy engine against the peers' own test data
+cargo xtask conformance [FILTER] [--dir DIR] [--engine fast|obvious|both] [-v]
+                                        the policy engine against Ranger's own test data
 cargo xtask tidy                        the rules of the house (house.toml, STYLE.md)
 cargo xtask docs [--check]              writes the generated reference pages, or compares them
 cargo xtask bench SUITE… [--quick] [--json FILE]
@@ -54,7 +55,7 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
             let filter = options.words.first().map(String::as_str);
             Ok(close(suites::scenarios(&suites::Context::new(options.has("--long"))?, filter)))
         }
-        "conformance" => Ok(conformance(rest)),
+        "conformance" => conformance(rest),
         "tidy" => {
             Options::read(rest, &[])?.expect_no_words("tidy")?;
             Ok(close(tidy::run(&root::workspace()?)))
@@ -85,25 +86,20 @@ fn test(args: &[String]) -> Result<ExitCode> {
     Ok(close(suites::run_all(&context, &parts)))
 }
 
-/// The evaluator that the corpus is held against is not built yet, and a run that proves nothing must not look green.
-fn conformance(args: &[String]) -> ExitCode {
-    if let Err(error) = check_conformance_args(args) {
-        eprintln!("error: {error:#}");
-        return ExitCode::from(2);
+/// Hands its flags on as they were given; `--dir` counts from the caller's folder.
+fn conformance(args: &[String]) -> Result<ExitCode> {
+    let context = suites::Context::new(false)?;
+    let mut absolute = Vec::with_capacity(args.len());
+    let mut is_dir = false;
+    for arg in args {
+        let arg = if std::mem::replace(&mut is_dir, arg == "--dir") {
+            std::env::current_dir()?.join(arg).to_string_lossy().into_owned()
+        } else {
+            arg.clone()
+        };
+        absolute.push(arg);
     }
-    eprintln!(
-        "error: there is no conformance suite yet: it comes with the complete policy engine \
-         (docs/reference/limits.md, `conformance`)"
-    );
-    close(Ok(Tally::failure()))
-}
-
-fn check_conformance_args(args: &[String]) -> Result<()> {
-    match args {
-        [] => Ok(()),
-        [flag, _] if flag == "--dir" => Ok(()),
-        _ => bail!("`conformance` takes `--dir DIR` and nothing else"),
-    }
+    Ok(close(suites::conformance_with(&context, &absolute).map(|report| report.tally)))
 }
 
 /// Ends a test form: the line that outside checks read stands last, and the exit code agrees with it.

@@ -65,7 +65,7 @@ fn judge(report: &mut Report, is_success: bool, counting: Counting, shown: &str)
             eprintln!("error: `{shown}` failed without naming a failed test");
             report.tally.n_failed += 1;
         }
-        Counting::ByLines if is_success && report.tally.n_passed == 0 => {
+        Counting::ByLines if is_success && report.tally.n_passed + report.tally.n_skipped == 0 => {
             eprintln!("error: `{shown}` ran no test");
             report.tally.n_failed += 1;
         }

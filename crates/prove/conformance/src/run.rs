@@ -1,0 +1,57 @@
+//! Goes through the files of a folder, each by the driver of its format, and sums what was found.
+
+use std::path::Path;
+
+use anyhow::Result;
+use clap::ValueEnum;
+
+use crate::corpus::Corpus;
+use crate::formats;
+use crate::report::{Case, FileReport, Outcome, Sum};
+
+/// Which evaluator answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EngineChoice {
+    /// The product's own, with its index.
+    Fast,
+    /// The second one, which is slow and easy to read.
+    Obvious,
+    Both,
+}
+
+/// What a run is asked for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub engine: EngineChoice,
+    pub is_verbose: bool,
+    /// Only files whose path contains this.
+    pub filter: Option<String>,
+}
+
+/// Runs every file of the folder and prints what was found of each.
+pub fn run(dir: &Path, options: &Options) -> Result<Sum> {
+    let corpus = Corpus::new(dir);
+    let mut sum = Sum::default();
+    for path in corpus.paths()? {
+        if options.filter.as_ref().is_some_and(|filter| !path.contains(filter.as_str())) {
+            continue;
+        }
+        let Some(report) = run_file(&corpus, &path, options) else { continue };
+        report.print(options.is_verbose);
+        sum += report.sum();
+    }
+    Ok(sum)
+}
+
+/// What was found of one file; none where it is only named by others.
+fn run_file(corpus: &Corpus, path: &str, options: &Options) -> Option<FileReport> {
+    let driven = corpus.load(path).and_then(|file| formats::drive(corpus, &file, options));
+    let cases = match driven {
+        Ok(cases) => cases?,
+        Err(error) => {
+            let outcome = Outcome::Failed(vec![format!("{error:#}")]);
+            vec![Case { number: 0, name: "the file as a whole".to_owned(), outcome }]
+        }
+    };
+    Some(FileReport { path: path.to_owned(), cases })
+}
