@@ -5,12 +5,13 @@ pub mod date_format;
 pub mod defs;
 pub mod edit;
 pub mod evaluate;
+pub mod matching;
 pub mod model;
 pub mod operation;
 pub mod privilege;
 pub mod schedule;
 
-mod matching;
+mod normalise;
 mod principal;
 mod snapshot;
 

@@ -6,8 +6,9 @@ use super::Actor;
 use super::draft::Draft;
 use super::items::names;
 use super::scope::{Grantee, PUBLIC};
-use crate::matching::{LevelMatcher, LevelOptions, Tokens, Value};
-use crate::model::{Item, Policy, PolicyKind, ResourceMap, ServiceDef};
+use crate::evaluate::{ElementScope, LevelValue};
+use crate::matching::{LevelMatcher, LevelOptions, MatchContext, RequestLevel};
+use crate::model::{Item, Policy, PolicyKind, ResourceMap, ResourceValues, ServiceDef};
 
 /// How a policy's resource lies to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +25,7 @@ pub(crate) fn covers(
     def: &ServiceDef,
     resources: &ResourceMap,
     levels: &[(&str, &str)],
-    tokens: &Tokens<'_>,
+    tokens: &MatchContext<'_>,
 ) -> Cover {
     let mut n_named = 0;
     for (level, value) in levels {
@@ -32,10 +33,11 @@ pub(crate) fn covers(
             break;
         };
         n_named += 1;
-        let Some(matcher) = matcher(def, level, values) else {
+        let Some((options, matcher)) = matcher(def, level, values) else {
             return Cover::No;
         };
-        if !matcher.matches(Some(&Value::new(value)), tokens) {
+        let value = LevelValue::One((*value).into());
+        if !matcher.matches(&RequestLevel::new(0, &options, &value, ElementScope::Itself), tokens) {
             return Cover::No;
         }
     }
@@ -43,7 +45,7 @@ pub(crate) fn covers(
     let takes_all_below = resources
         .iter()
         .filter(|(level, _)| is_deeper(level))
-        .all(|(level, values)| matcher(def, level, values).is_some_and(|m| m.takes_all()));
+        .all(|(level, values)| matcher(def, level, values).is_some_and(|(_, m)| m.takes_all()));
     match (takes_all_below, n_named == levels.len()) {
         (false, _) => Cover::No,
         (true, true) => Cover::Object,
@@ -51,9 +53,11 @@ pub(crate) fn covers(
     }
 }
 
-fn matcher(def: &ServiceDef, level: &str, values: &crate::model::ResourceValues) -> Option<LevelMatcher> {
+fn matcher(def: &ServiceDef, level: &str, values: &ResourceValues) -> Option<(LevelOptions, LevelMatcher)> {
     let level = def.resources.iter().find(|r| r.name == level)?;
-    LevelMatcher::new(&LevelOptions::of(level).ok()?, values).ok()
+    let options = LevelOptions::of(level).ok()?;
+    let matcher = LevelMatcher::new(&options, values);
+    (!matcher.needs_expressions()).then_some((options, matcher))
 }
 
 /// The best cover of a policy's resources, the additional ones included.
@@ -61,7 +65,7 @@ pub(crate) fn policy_covers(
     def: &ServiceDef,
     policy: &Policy,
     levels: &[(&str, &str)],
-    tokens: &Tokens<'_>,
+    tokens: &MatchContext<'_>,
 ) -> Cover {
     let mut best = Cover::No;
     for resources in std::iter::once(&policy.resources).chain(&policy.additional_resources) {
@@ -86,7 +90,7 @@ pub(crate) fn holds(
     let Some(def) = draft.def(service) else {
         return false;
     };
-    let tokens = Tokens { user: "", owner: None };
+    let tokens = MatchContext::new("", None);
     draft
         .policies()
         .filter(|p| p.service == service && p.kind == PolicyKind::Access)
@@ -123,7 +127,7 @@ pub(crate) fn not_delegated<'t>(
         return types.to_vec();
     };
     let user = actor.membership.user.as_str();
-    let tokens = Tokens { user, owner: is_owner.then_some(user) };
+    let tokens = MatchContext::new(user, is_owner.then_some(user));
     let mut given: BTreeSet<&str> = BTreeSet::new();
     let mut taken: BTreeSet<&str> = BTreeSet::new();
     let is_plain = |p: &Policy| {

@@ -13,7 +13,7 @@ use super::pins::{self, names_table};
 use super::policy::{ColumnRef, may_write_existing};
 use super::record::{self, LabelKind, ORIGIN, ORIGIN_GRANT, Record};
 use super::scope::{GATE_ONE, Scope};
-use crate::matching::Tokens;
+use crate::matching::MatchContext;
 use crate::model::{Policy, PolicyKind, ResourceMap, ResourceValues};
 use crate::privilege::{Level, StepTarget};
 
@@ -36,15 +36,13 @@ pub(crate) struct Table<'e> {
     pub(crate) uuid: Option<&'e str>,
 }
 
-const NO_TOKENS: Tokens<'static> = Tokens { user: "", owner: None };
-
 pub(crate) fn column(draft: &mut Draft<'_>, column: &Column<'_>, actor: &Actor, faults: &mut Faults) {
     let Some(def) = draft.def(column.service) else {
         return;
     };
     let covered = |map: &ResourceMap, name: &str| {
         let levels = [("database", column.database), ("table", column.table), ("column", name)];
-        map.contains_key("column") && covers(def, map, &levels, &NO_TOKENS) == Cover::Object
+        map.contains_key("column") && covers(def, map, &levels, &MatchContext::new("", None)) == Cover::Object
     };
     let of_service: Vec<Policy> = draft.policies().filter(|p| p.service == column.service).cloned().collect();
     for policy in of_service {
@@ -100,7 +98,7 @@ fn gate_two(draft: &mut Draft<'_>, table: &Table<'_>, actor: &Actor, faults: &mu
         let mut map = map.clone();
         map.remove("column");
         let levels = [("database", database.as_str()), ("table", name.as_str())];
-        covers(def, &map, &levels, &NO_TOKENS) == Cover::Object
+        covers(def, &map, &levels, &MatchContext::new("", None)) == Cover::Object
     };
     let of_service: Vec<Policy> = draft.policies().filter(|p| p.service == table.service).cloned().collect();
     for policy in of_service {
@@ -156,7 +154,7 @@ fn gate_one(draft: &mut Draft<'_>, table: &Table<'_>, actor: &Actor, faults: &mu
             let levels = scope.levels(at);
             let levels: Vec<(&str, &str)> =
                 levels.iter().map(|(level, value)| (*level, value.as_str())).collect();
-            super::cover::policy_covers(def, &policy, &levels, &NO_TOKENS) == Cover::Object
+            super::cover::policy_covers(def, &policy, &levels, &MatchContext::new("", None)) == Cover::Object
         };
         if !covered(&from) || covered(&to) {
             continue;

@@ -11,7 +11,7 @@ use super::items;
 use super::record::{self, LabelKind};
 use super::scope::{GATE_ONE, Grantee, Scope};
 use crate::evaluate::{Decision, Request};
-use crate::matching::Tokens;
+use crate::matching::MatchContext;
 use crate::model::{Item, Policy, PolicyKind, ResourceMap};
 use crate::privilege::{Level, ObjectClass, Privilege, StepTarget, WriteSet};
 use crate::{Membership, Principal, Snapshot};
@@ -75,7 +75,7 @@ pub fn show_grants_on(snapshot: &Snapshot, scope: &Scope, reach: Reach) -> Vec<G
     let exact = scope.policy_resources(StepTarget::Named(scope.class().level()));
     let state = snapshot.state();
     let def = state.services.get(GATE_ONE).and_then(|s| state.service_defs.get(&s.service_def));
-    let tokens = Tokens { user: "", owner: None };
+    let tokens = MatchContext::new("", None);
     let mut found: Vec<(u8, &Policy)> = Vec::new();
     for policy in access_policies(snapshot) {
         let is_exact = names_exactly(policy, &exact);
@@ -300,7 +300,7 @@ pub(crate) fn still_held(
         return Vec::new();
     }
     let asked = privilege.asked(scope.class());
-    let tokens = Tokens { user: "", owner: None };
+    let tokens = MatchContext::new("", None);
     draft
         .policies()
         .filter(|p| p.service == GATE_ONE && p.kind == PolicyKind::Access && p.is_enabled)

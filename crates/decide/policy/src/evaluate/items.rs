@@ -6,7 +6,7 @@ use stdx::Timestamp;
 
 use super::{ConditionErrors, Via};
 use crate::Membership;
-use crate::matching::Tokens;
+use crate::matching::MatchContext;
 use crate::snapshot::{CompiledItem, CompiledPolicy, Condition, Held};
 
 /// Who asks, and the circumstances.
@@ -20,8 +20,8 @@ pub(crate) struct Asker<'a> {
 }
 
 impl<'a> Asker<'a> {
-    pub(crate) fn tokens(&self) -> Tokens<'a> {
-        Tokens { user: &self.who.user, owner: self.owner }
+    pub(crate) fn tokens(&self) -> MatchContext<'a> {
+        MatchContext::new(&self.who.user, self.owner)
     }
 
     pub(crate) fn held(&self, conditions: &[Condition]) -> Held {

@@ -70,21 +70,21 @@ fn unavailable(r: &TableRequest<'_>, reason: &str) -> TableRules {
 }
 
 /// The relation and its columns as resources.
-struct Relation {
-    table: RequestPath,
+struct Relation<'a> {
+    table: RequestPath<'a>,
     /// By column: one resource for each name under which it is known.
-    columns: Vec<Vec<RequestPath>>,
+    columns: Vec<Vec<RequestPath<'a>>>,
 }
 
-impl Relation {
+impl<'a> Relation<'a> {
     /// `None`: the definition has no such levels, or no policy can name the relation.
-    fn new(service: &CompiledService, r: &TableRequest<'_>) -> Option<Self> {
+    fn new(service: &CompiledService, r: &TableRequest<'a>) -> Option<Self> {
         if !can_be_named(r.database) || !can_be_named(r.table) {
             return None;
         }
         let levels = &service.access.levels;
         let table = [("database", r.database), ("table", r.table)];
-        let column = |name: &str| {
+        let column = |name: &'a str| {
             RequestPath::new(levels, &Resource::new(table.into_iter().chain([("column", name)])))
         };
         let columns =
@@ -95,7 +95,7 @@ impl Relation {
 
 struct Question<'a> {
     service: &'a CompiledService,
-    relation: Relation,
+    relation: Relation<'a>,
     r: &'a TableRequest<'a>,
     asker: Asker<'a>,
     passed_over: Vec<PassedOver>,

@@ -1,20 +1,32 @@
-//! One level of a resource: its policy values, with wildcards, tokens, case and excludes.
+//! One level of a resource: its policy values, with wildcards, paths, tokens, case and excludes.
 
-use super::Tokens;
-use super::token::{Template, TokenSyntax};
+use super::pattern::Pattern;
+use super::request::{RequestLevel, Value};
+use super::token::Syntax;
+use super::{MatchContext, Separator};
+use crate::evaluate::ElementScope;
 use crate::model::{ResourceDef, ResourceValues};
 
 /// How values of one level compare.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LevelOptions {
-    wild_card: bool,
-    case: Case,
-    tokens: Option<TokenSyntax>,
-    expressions: bool,
+    pub(crate) class: Class,
+    pub(crate) wild_card: bool,
+    pub(crate) case: Case,
+    pub(crate) syntax: Syntax,
+    pub(crate) separator: Separator,
+}
+
+/// Which of Ranger's matchers a level has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    Plain,
+    Path,
+    Address,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Case {
+pub(crate) enum Case {
     Sensitive,
     Insensitive,
     /// Sensitive where the requested value begins with one of these.
@@ -25,109 +37,80 @@ impl LevelOptions {
     /// Reads the options of a level.
     ///
     /// # Errors
-    /// The level wants a matcher that is not offered.
+    /// The level wants a matcher or a separator that is not offered.
     pub(crate) fn of(def: &ResourceDef) -> Result<Self, String> {
-        let class = def.matcher.rsplit('.').next().unwrap_or_default();
-        if !class.is_empty() && class != "RangerDefaultResourceMatcher" {
-            return Err(format!("the matcher `{class}` of level `{}` is not supported", def.name));
-        }
+        let options = &def.matcher_options;
+        let class = match def.matcher.rsplit('.').next().unwrap_or_default() {
+            "" | "RangerDefaultResourceMatcher" => Class::Plain,
+            "RangerPathResourceMatcher" => Class::Path,
+            "RangerURLResourceMatcher" => Class::Address,
+            class => return Err(format!("the matcher `{class}` of level `{}` is not supported", def.name)),
+        };
         let flag = |key: &str, default: bool| {
-            def.matcher_options.get(key).map_or(default, |text| text.trim().eq_ignore_ascii_case("true"))
+            let text = options.get(key).filter(|text| !text.is_empty());
+            text.map_or(default, |text| text.eq_ignore_ascii_case("true"))
         };
-        let case = if flag("quotedCaseSensitive", false) {
-            Case::Quoted(def.matcher_options.get("quoteChars").map_or("\"", String::as_str).to_owned())
-        } else if flag("ignoreCase", true) {
-            Case::Insensitive
-        } else {
+        let case = if !flag("ignoreCase", true) {
             Case::Sensitive
+        } else if flag("quotedCaseSensitive", false) && class != Class::Path {
+            Case::Quoted(options.get("quoteChars").map_or("\"", String::as_str).to_owned())
+        } else {
+            Case::Insensitive
         };
-        Ok(Self {
-            wild_card: flag("wildCard", true),
-            case,
-            tokens: TokenSyntax::of(&def.matcher_options),
-            expressions: flag("replaceReqExpressions", true),
-        })
-    }
-
-    /// The text under which an exact value is found again; `None` where no such text exists.
-    pub(crate) fn key(&self, value: &Value) -> Option<String> {
-        match &self.case {
-            Case::Sensitive => Some(value.raw.clone()),
-            Case::Insensitive => Some(value.lower.clone()),
-            Case::Quoted(_) => None,
-        }
-    }
-}
-
-/// A text and its lower-case form, made once per request or policy.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Value {
-    raw: String,
-    lower: String,
-}
-
-impl Value {
-    pub(crate) fn new(raw: &str) -> Self {
-        Self { raw: raw.to_owned(), lower: raw.to_lowercase() }
-    }
-
-    /// Whether the request means every value of the level.
-    pub(crate) fn is_all(&self) -> bool {
-        self.raw.is_empty() || self.raw == "*"
-    }
-
-    fn text(&self, fold_case: bool) -> &str {
-        if fold_case { &self.lower } else { &self.raw }
+        let separator = options.get("pathSeparatorChar").and_then(|text| text.chars().next()).unwrap_or('/');
+        let separator = match u8::try_from(separator) {
+            Ok(byte) if byte.is_ascii() && !byte.is_ascii_alphabetic() => Separator(byte),
+            _ => {
+                return Err(format!(
+                    "the path separator `{separator}` of level `{}` is not supported: it must be an ASCII character and no letter",
+                    def.name
+                ));
+            }
+        };
+        let syntax = Syntax::of(options);
+        Ok(Self { class, wild_card: flag("wildCard", true), case, syntax, separator })
     }
 }
 
 /// The values that a policy names at one level.
 #[derive(Clone, Debug)]
 pub(crate) struct LevelMatcher {
-    options: LevelOptions,
-    patterns: Vec<Pattern>,
+    patterns: Box<[Pattern]>,
     is_any: bool,
     is_excludes: bool,
 }
 
-#[derive(Clone, Debug)]
-struct Pattern {
-    shape: Shape,
-    /// Without the stars that gave the shape.
-    text: Value,
-    template: Option<Template>,
-}
-
+/// By what an index may find a level of a policy. Whatever it finds must still be tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shape {
-    Equal,
-    StartsWith,
-    EndsWith,
-    Glob,
+pub(crate) enum LevelKey<'m> {
+    /// Only this value, in the form of [`RequestLevel::keys`].
+    Exact(&'m str),
+    /// Values that begin so.
+    Prefix(&'m str),
+    /// Values that end so.
+    Suffix(&'m str),
+    /// Any value at all.
+    Anything,
 }
 
 impl LevelMatcher {
-    /// # Errors
-    /// A value asks for the script engine.
-    pub(crate) fn new(options: &LevelOptions, values: &ResourceValues) -> Result<Self, String> {
+    pub(crate) fn new(options: &LevelOptions, values: &ResourceValues) -> Self {
         let mut patterns = Vec::new();
-        let mut is_any = true;
-        let mut only_stars = false;
-        for value in values.values.iter().filter(|v| !v.trim().is_empty()) {
-            is_any = false;
-            if options.expressions && value.contains("${{") {
-                return Err(format!("the expression in the resource value `{value}` is not supported"));
+        let mut takes_any = false;
+        for value in values.values.iter().filter(|value| !value.trim().is_empty()) {
+            match Pattern::new(options, value, values.is_recursive) {
+                Some(pattern) => patterns.push(pattern),
+                None => takes_any = true,
             }
-            only_stars |= options.wild_card && value.chars().all(|c| c == '*');
-            patterns.push(Pattern::new(options, value));
         }
-        if only_stars {
-            is_any = true;
+        if takes_any {
             patterns.clear();
         }
-        Ok(Self { options: options.clone(), patterns, is_any, is_excludes: values.is_excludes })
+        let is_any = patterns.is_empty();
+        Self { patterns: patterns.into_boxed_slice(), is_any, is_excludes: values.is_excludes }
     }
 
+    /// Whether every value is named; with excludes that leaves none.
     pub(crate) fn is_any(&self) -> bool {
         self.is_any
     }
@@ -137,112 +120,43 @@ impl LevelMatcher {
         self.is_any && !self.is_excludes
     }
 
+    /// Whether a value can only be compared once expressions have been evaluated.
+    pub(crate) fn needs_expressions(&self) -> bool {
+        self.patterns.iter().any(Pattern::needs_expressions)
+    }
+
+    /// Whether a value holds tokens or expressions.
+    pub(crate) fn is_dynamic(&self) -> bool {
+        self.patterns.iter().any(Pattern::is_dynamic)
+    }
+
     /// The exact values by which an index can find this level; `None` if it must be tried.
     pub(crate) fn exact_keys(&self) -> Option<Vec<String>> {
-        if self.is_any || self.is_excludes {
-            return None;
-        }
-        self.patterns
-            .iter()
-            .map(|p| match (p.shape, &p.template) {
-                (Shape::Equal, None) => self.options.key(&p.text),
-                _ => None,
-            })
-            .collect()
-    }
-
-    /// Whether a requested value is one that the policy names; `None` requests all values.
-    pub(crate) fn matches(&self, value: Option<&Value>, tokens: &Tokens<'_>) -> bool {
-        match value.filter(|v| !v.is_all()) {
-            None => self.takes_all(),
-            Some(value) => {
-                let named =
-                    self.is_any || self.patterns.iter().any(|p| p.matches(&self.options, value, tokens));
-                named != self.is_excludes
-            }
-        }
-    }
-}
-
-impl Pattern {
-    fn new(options: &LevelOptions, value: &str) -> Self {
-        let shape = if options.wild_card { Shape::of(value) } else { Shape::Equal };
-        let text = match shape {
-            Shape::Equal | Shape::Glob => value,
-            Shape::StartsWith => value.trim_end_matches('*'),
-            Shape::EndsWith => value.trim_start_matches('*'),
+        let exact = |key| match key {
+            LevelKey::Exact(text) => Some(text.to_owned()),
+            LevelKey::Prefix(_) | LevelKey::Suffix(_) | LevelKey::Anything => None,
         };
-        let template = options.tokens.as_ref().and_then(|syntax| syntax.parse(text));
-        Self { shape, text: Value::new(text), template }
+        self.keys().map(exact).collect()
     }
 
-    fn matches(&self, options: &LevelOptions, value: &Value, tokens: &Tokens<'_>) -> bool {
-        let fold_case = match &options.case {
-            Case::Sensitive => false,
-            Case::Insensitive => true,
-            Case::Quoted(quotes) => !value.raw.starts_with(|c| quotes.contains(c)),
-        };
-        let filled = self.template.as_ref().map(|template| Value::new(&template.fill(tokens)));
-        let pattern = filled.as_ref().unwrap_or(&self.text).text(fold_case);
-        let value = value.text(fold_case);
-        match self.shape {
-            Shape::Equal => value == pattern,
-            Shape::StartsWith => value.starts_with(pattern),
-            Shape::EndsWith => value.ends_with(pattern),
-            Shape::Glob => glob_matches(pattern, value),
-        }
+    /// What an index may find this level by: any one of these.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = LevelKey<'_>> {
+        let is_open = self.is_any || self.is_excludes;
+        let of_patterns = self.patterns.iter().filter(move |_| !is_open).map(Pattern::key);
+        is_open.then_some(LevelKey::Anything).into_iter().chain(of_patterns)
     }
-}
 
-impl Shape {
-    fn of(value: &str) -> Self {
-        if value.contains('?') {
-            Self::Glob
-        } else if !value.contains('*') {
-            Self::Equal
-        } else if !value.trim_end_matches('*').contains('*') {
-            Self::StartsWith
-        } else if !value.trim_start_matches('*').contains('*') {
-            Self::EndsWith
-        } else {
-            Self::Glob
+    /// Whether the policy names what the request has at this level.
+    pub(crate) fn matches(&self, level: &RequestLevel<'_>, context: &MatchContext<'_>) -> bool {
+        if self.is_any {
+            return !self.is_excludes;
         }
-    }
-}
-
-/// `*` takes any run of characters, `?` exactly one.
-fn glob_matches(pattern: &str, value: &str) -> bool {
-    let mut p = pattern.chars();
-    let mut v = value.chars();
-    // Where to go on when the newest `*` has to take one more character.
-    let mut retry: Option<(std::str::Chars<'_>, std::str::Chars<'_>)> = None;
-    loop {
-        let mut p_next = p.clone();
-        let mut v_next = v.clone();
-        match (p_next.next(), v_next.next()) {
-            (Some('*'), _) => {
-                retry = Some((p_next.clone(), v.clone()));
-                p = p_next;
-                continue;
-            }
-            (None, None) => return true,
-            (Some(pc), Some(vc)) if pc == '?' || pc == vc => {
-                p = p_next;
-                v = v_next;
-                continue;
-            }
-            _ => {}
+        let names = |value: &Value<'_>| self.patterns.iter().any(|p| p.matches(value, level.scope, context));
+        if level.asks_for_all() {
+            // There is nothing to exclude from a request for everything.
+            return level.scope == ElementScope::ItselfOrPrefix && level.values().iter().any(names);
         }
-        match &mut retry {
-            Some((after_star, taken)) => {
-                if taken.next().is_none() {
-                    return false;
-                }
-                p = after_star.clone();
-                v = taken.clone();
-            }
-            None => return false,
-        }
+        level.values().iter().any(names) != self.is_excludes
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::matching::{Levels, RequestPath, ResourceMatcher};
+use crate::matching::{RequestPath, ResourceMatcher};
 
 /// A tree over the levels of a definition.
 ///
@@ -17,7 +17,7 @@ pub(crate) struct Index {
     /// By level: policies that take every value there.
     any: HashMap<usize, Index>,
     /// By level and exact value.
-    exact: HashMap<usize, HashMap<String, Index>>,
+    exact: HashMap<usize, HashMap<Box<[u8]>, Index>>,
 }
 
 /// How far below the requested thing to look.
@@ -42,7 +42,11 @@ impl Index {
             Some(keys) => {
                 let by_value = self.exact.entry(*level).or_default();
                 for key in keys {
-                    by_value.entry(key).or_default().insert(matcher, depth + 1, policy);
+                    by_value.entry(key.into_bytes().into_boxed_slice()).or_default().insert(
+                        matcher,
+                        depth + 1,
+                        policy,
+                    );
                 }
             }
             None => self.to_try.push(policy),
@@ -50,43 +54,43 @@ impl Index {
     }
 
     /// The policies that can match, in ascending order.
-    pub(crate) fn find(&self, levels: &Levels, request: &RequestPath, reach: Reach) -> Vec<usize> {
+    pub(crate) fn find(&self, request: &RequestPath<'_>, reach: Reach) -> Vec<usize> {
         let mut found = Vec::new();
-        self.visit(levels, request, 0, reach, &mut found);
+        self.visit(request, 0, reach, &mut found);
         found.sort_unstable();
         found.dedup();
         found
     }
 
-    fn visit(
-        &self,
-        levels: &Levels,
-        request: &RequestPath,
-        depth: usize,
-        reach: Reach,
-        found: &mut Vec<usize>,
-    ) {
+    fn visit(&self, request: &RequestPath<'_>, depth: usize, reach: Reach, found: &mut Vec<usize>) {
         found.extend(&self.to_try);
         match request.levels().get(depth) {
-            Some((level, value)) => {
-                if let Some(next) = self.any.get(level) {
-                    next.visit(levels, request, depth + 1, reach, found);
+            Some(given) => {
+                if let Some(next) = self.any.get(&given.level) {
+                    next.visit(request, depth + 1, reach, found);
                 }
-                if let Some(by_value) = self.exact.get(level)
-                    && let Some(key) = levels.key(*level, value)
-                    && let Some(next) = by_value.get(&key)
-                {
-                    next.visit(levels, request, depth + 1, reach, found);
+                let Some(by_value) = self.exact.get(&given.level) else { return };
+                match given.keys() {
+                    Some(keys) => {
+                        for next in keys.filter_map(|key| by_value.get(key)) {
+                            next.visit(request, depth + 1, reach, found);
+                        }
+                    }
+                    None => {
+                        for next in by_value.values() {
+                            next.visit(request, depth + 1, reach, found);
+                        }
+                    }
                 }
             }
             None => {
                 found.extend(&self.here);
                 for next in self.any.values() {
-                    next.visit(levels, request, depth + 1, reach, found);
+                    next.visit(request, depth + 1, reach, found);
                 }
                 if reach == Reach::Below {
                     for next in self.exact.values().flat_map(HashMap::values) {
-                        next.visit(levels, request, depth + 1, reach, found);
+                        next.visit(request, depth + 1, reach, found);
                     }
                 }
             }

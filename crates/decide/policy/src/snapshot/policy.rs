@@ -10,7 +10,7 @@ use super::condition::Condition;
 use crate::Membership;
 use crate::edit::PUBLIC;
 use crate::evaluate::Via;
-use crate::matching::{Levels, MatchType, RequestPath, ResourceMatcher, Tokens};
+use crate::matching::{Levels, MatchContext, MatchType, RequestPath, ResourceMatcher};
 use crate::model::{Item, MaskInfo, Policy, PolicyId, Priority, ResourceMap, ServiceDef};
 use crate::schedule::{Schedule, ScheduleReading};
 
@@ -64,7 +64,11 @@ impl CompiledPolicy {
         }
         let mut resources = Vec::new();
         for map in std::iter::once(&policy.resources).chain(&policy.additional_resources) {
-            resources.extend(ResourceMatcher::new(levels, map)?);
+            let matcher = ResourceMatcher::new(levels, map)?;
+            if matcher.as_ref().is_some_and(ResourceMatcher::needs_expressions) {
+                return Err("expressions in its resource values are not supported".to_owned());
+            }
+            resources.extend(matcher);
         }
         let schedules = policy
             .validity
@@ -121,8 +125,8 @@ impl CompiledPolicy {
     /// Whether any of the policy's resources lies to the request as `fits` wants it.
     pub(crate) fn matches(
         &self,
-        request: &RequestPath,
-        tokens: &Tokens<'_>,
+        request: &RequestPath<'_>,
+        tokens: &MatchContext<'_>,
         fits: impl Fn(MatchType) -> bool,
     ) -> bool {
         self.resources.iter().any(|resource| fits(resource.match_type(request, tokens)))

@@ -32,10 +32,10 @@ impl PolicyIndex {
     /// The policies that can match the request, first to be evaluated first. Each must still be tried.
     pub(crate) fn candidates(
         &self,
-        request: &RequestPath,
+        request: &RequestPath<'_>,
         reach: Reach,
     ) -> impl Iterator<Item = &CompiledPolicy> {
-        self.index.find(&self.levels, request, reach).into_iter().filter_map(|at| self.policies.get(at))
+        self.index.find(request, reach).into_iter().filter_map(|at| self.policies.get(at))
     }
 
     fn new(levels: Levels, mut policies: Vec<CompiledPolicy>) -> Self {

@@ -5,7 +5,7 @@ use crate::Snapshot;
 use crate::edit::Change;
 use crate::evaluate::Decision;
 use crate::evaluate::fixture::{Draft, ask, resource, snapshot, state};
-use crate::matching::{Levels, MatchType, RequestPath, ResourceMatcher, Tokens};
+use crate::matching::{Levels, MatchContext, MatchType, RequestPath, ResourceMatcher};
 use crate::model::{Policy, PolicyId, RecurrenceInterval, State, ValiditySchedule, Version};
 
 const ORDERS: &str = "database=sales table=orders";
@@ -61,14 +61,14 @@ fn a_matcher_that_is_not_offered_is_a_fault_once_a_policy_names_its_level() {
     let mut with_paths = state([]);
     let level = crate::model::ResourceDef {
         name: "url".to_owned(),
-        matcher: "org.apache.ranger.plugin.resourcematcher.RangerURLResourceMatcher".to_owned(),
+        matcher: "com.example.ShelfMatcher".to_owned(),
         ..Default::default()
     };
     with_paths.service_defs.get_mut("hive").unwrap().resources.push(level);
     assert_eq!(faults(with_paths.clone()), [""; 0]);
     let Draft(policy) = Draft::access(9, "url=s3://bucket");
     with_paths.policies.insert(policy.id, policy);
-    assert!(faults(with_paths)[0].contains("RangerURLResourceMatcher"));
+    assert!(faults(with_paths)[0].contains("ShelfMatcher"));
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn the_index_finds_what_a_scan_finds() {
     ] {
         let levels = Levels::new(&everything.state().service_defs["hive"].resources, None).unwrap();
         let path = RequestPath::new(&levels, &resource(on)).unwrap();
-        let tokens = Tokens { user: "a", owner: None };
+        let tokens = MatchContext::new("a", None);
         let scanned: Vec<&str> = policies
             .iter()
             .filter(|draft| {

@@ -3,15 +3,14 @@
 use super::{Levels, MatchType, RequestPath, ResourceMatcher};
 use crate::defs;
 use crate::evaluate::fixture::{resource, resources};
-use crate::matching::Tokens;
-
-const TOKENS: Tokens<'static> = Tokens { user: "alice", owner: Some("bob") };
+use crate::matching::{MatchContext, MatchScope, is_complete_match};
+use crate::model::{PolicyKind, ResourceMap};
 
 fn match_type(policy: &str, request: &str) -> MatchType {
     let levels = Levels::new(&defs::polaris().resources, None).unwrap();
     let Some(request) = RequestPath::new(&levels, &resource(request)) else { return MatchType::Nothing };
     match ResourceMatcher::new(&levels, &resources(policy)).unwrap() {
-        Some(matcher) => matcher.match_type(&request, &TOKENS),
+        Some(matcher) => matcher.match_type(&request, &MatchContext::new("alice", Some("bob"))),
         None => MatchType::Nothing,
     }
 }
@@ -54,6 +53,8 @@ fn the_match_type_tells_how_two_resources_lie() {
         assert_eq!(match_type(policy, request), expected, "{policy} on {request}");
     }
     assert_eq!(match_type("root=* catalog=*", ""), ItselfAndAllBelow);
+    assert_eq!(match_type("", ""), Itself);
+    assert_eq!(match_type("", c), Nothing);
 }
 
 #[test]
@@ -64,4 +65,48 @@ fn a_nested_namespace_is_named_in_full() {
         match_type("root=* catalog=c namespace=a.b", "root=* catalog=c namespace=a.b"),
         MatchType::Itself
     );
+}
+
+#[test]
+fn a_resource_map_is_covered_if_every_value_is() {
+    let levels = Levels::of(&defs::hive(), PolicyKind::Access).unwrap();
+    let covers = |policy: &str, other: &str| {
+        let matcher = ResourceMatcher::new(&levels, &resources(policy)).unwrap().unwrap();
+        matcher.covers(&levels, &resources(other), &MatchContext::NONE)
+    };
+    for (policy, other, expected) in [
+        ("database=a table=*", "database=a table=x,y", true),
+        ("database=a table=*", "database=a", true),
+        ("database=a table=t*", "database=a table=t1,x", false),
+        ("database=a table=t*", "database=a", false),
+        ("database=a", "database=a table=t", false),
+        ("database=a table=t*", "database=a table=t*", true),
+        ("database=a table=t*", "database=a table=*", false),
+        ("database=a table=!t", "database=a table=x", true),
+    ] {
+        assert_eq!(covers(policy, other), expected, "{policy} covers {other}");
+    }
+}
+
+#[test]
+fn the_first_value_of_a_map_that_lies_anyhow_counts() {
+    let levels = Levels::of(&defs::hive(), PolicyKind::Access).unwrap();
+    let found = |policy: &str, other: &str| {
+        let matcher = ResourceMatcher::new(&levels, &resources(policy)).unwrap().unwrap();
+        matcher.match_type_of_map(&levels, &resources(other), &MatchContext::NONE)
+    };
+    assert_eq!(found("database=a table=t", "database=x,a table=t"), MatchType::Itself);
+    assert_eq!(found("database=a table=t", "database=a"), MatchType::Below);
+    assert_eq!(found("database=a", "database=a table=t"), MatchType::Above);
+    assert_eq!(found("database=a table=t", "database=a table=x"), MatchType::Nothing);
+    assert!(MatchScope::ItselfOrAbove.takes(MatchType::Above) && !MatchScope::Itself.takes(MatchType::Below));
+}
+
+#[test]
+fn a_complete_match_has_the_same_levels_and_values() {
+    let same = |a: &str, b: &str| is_complete_match(&resources(a), &resources(b));
+    assert!(same("database=a,b", "database=b,a"));
+    assert!(!same("database=a,b", "database=a"));
+    assert!(!same("database=a", "database=a table=t"));
+    assert!(is_complete_match(&ResourceMap::new(), &ResourceMap::new()));
 }

@@ -1,0 +1,120 @@
+//! The levels of a definition for one kind of policy, and the paths that they make.
+
+use std::collections::HashMap;
+
+use super::level::LevelOptions;
+use crate::model::{PolicyKind, ResourceDef, ServiceDef};
+use crate::normalise;
+
+/// The levels of a definition for one kind of policy. A level's number is its place in the definition's own list,
+/// the same for every kind.
+#[derive(Clone, Debug)]
+pub(crate) struct Levels {
+    by_name: HashMap<String, usize>,
+    levels: Vec<Level>,
+}
+
+#[derive(Clone, Debug)]
+struct Level {
+    /// `Err`: the level's matcher is not offered, which matters once a policy names the level.
+    options: Result<LevelOptions, String>,
+    is_offered: bool,
+    /// The levels from a root down to this one.
+    path: Vec<usize>,
+}
+
+impl Levels {
+    /// The levels for one kind of policy.
+    ///
+    /// # Errors
+    /// Parents that do not exist or go round in a circle, and levels that must not be the last and are.
+    pub(crate) fn of(def: &ServiceDef, kind: PolicyKind) -> Result<Self, String> {
+        match kind {
+            PolicyKind::Access | PolicyKind::Audit => Self::new(&def.resources, None),
+            PolicyKind::Mask => Self::new(&def.resources, Some(&def.mask_resources)),
+            PolicyKind::RowFilter => Self::new(&def.resources, Some(&def.filter_resources)),
+        }
+    }
+
+    /// The levels of a definition; `differences` is what the definition says otherwise for masks or filters.
+    ///
+    /// # Errors
+    /// Those of [`Levels::of`].
+    pub(crate) fn new(defs: &[ResourceDef], differences: Option<&[ResourceDef]>) -> Result<Self, String> {
+        let by_name: HashMap<String, usize> =
+            defs.iter().enumerate().map(|(number, def)| (def.name.clone(), number)).collect();
+        if by_name.len() < defs.len() {
+            return Err("two levels have the same name".to_owned());
+        }
+        let completed = differences.map(|entries| normalise::completed_levels(defs, entries));
+        let mut parents = Vec::with_capacity(defs.len());
+        let mut levels = Vec::with_capacity(defs.len());
+        for base in defs {
+            let entry = completed.as_ref().map(|all| all.iter().find(|entry| entry.name == base.name));
+            let (def, is_offered) = match entry {
+                None => (base, true),
+                Some(Some(entry)) => (entry, true),
+                Some(None) => (base, false),
+            };
+            parents.push(match def.parent.as_deref().filter(|name| !name.is_empty()) {
+                None => None,
+                Some(name) => {
+                    let missing = || format!("level `{}` has the unknown parent `{name}`", def.name);
+                    Some(*by_name.get(name).ok_or_else(missing)?)
+                }
+            });
+            levels.push(Level { options: LevelOptions::of(def), is_offered, path: Vec::new() });
+        }
+        for (number, level) in levels.iter_mut().enumerate() {
+            let circle = || "the parents of its levels go round in a circle".to_owned();
+            level.path = path_to(number, &parents).ok_or_else(circle)?;
+        }
+        Ok(Self { by_name, levels })
+    }
+
+    pub(crate) fn options(&self, level: usize) -> Result<&LevelOptions, String> {
+        match self.levels.get(level).map(|l| &l.options) {
+            Some(Ok(options)) => Ok(options),
+            Some(Err(fault)) => Err(fault.clone()),
+            None => Err("no such level".to_owned()),
+        }
+    }
+
+    pub(crate) fn number(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    /// The path that exactly these levels make; `None` if one is unknown, is missing in between, or lies elsewhere.
+    pub(crate) fn path<'n>(&self, names: impl Iterator<Item = &'n str> + Clone) -> Option<&[usize]> {
+        let mut n_given = 0;
+        let mut deepest: &[usize] = &[];
+        for name in names.clone() {
+            n_given += 1;
+            let level = self.levels.get(self.number(name)?).filter(|level| level.is_offered)?;
+            if level.path.len() > deepest.len() {
+                deepest = &level.path;
+            }
+        }
+        if deepest.len() != n_given {
+            return None;
+        }
+        let is_on_path = |name| self.number(name).is_some_and(|number| deepest.contains(&number));
+        let mut all = names;
+        all.all(is_on_path).then_some(deepest)
+    }
+}
+
+/// The levels from a root down to `level`; `None` if they go round in a circle.
+fn path_to(level: usize, parents: &[Option<usize>]) -> Option<Vec<usize>> {
+    let mut path = vec![level];
+    let mut at = level;
+    while let Some(parent) = parents.get(at).copied().flatten() {
+        path.push(parent);
+        at = parent;
+        if path.len() > parents.len() {
+            return None;
+        }
+    }
+    path.reverse();
+    Some(path)
+}

@@ -1,0 +1,174 @@
+//! A requested resource, level by level from the root, ready to be compared.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use smallvec::SmallVec;
+
+use super::Levels;
+use super::fold::Text;
+use super::level::{Case, Class, LevelOptions};
+use crate::evaluate::{ElementScope, LevelValue, Resource};
+
+/// Levels that a path holds without memory of its own.
+const LEVELS_INLINE: usize = 5;
+
+/// A requested resource. It is made once for each request and kind of policy.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestPath<'a>(SmallVec<[RequestLevel<'a>; LEVELS_INLINE]>);
+
+/// What a request has at one level.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestLevel<'a> {
+    pub(crate) level: usize,
+    pub(crate) scope: ElementScope,
+    class: Class,
+    values: Values<'a>,
+}
+
+#[derive(Clone, Debug)]
+enum Values<'a> {
+    One(Value<'a>),
+    Any(Vec<Value<'a>>),
+}
+
+/// A value in the form in which the level's policies are compared with it.
+#[derive(Clone, Debug)]
+pub(crate) struct Value<'a> {
+    text: Text<'a>,
+    /// In quotes, and so as it is written.
+    is_raw: bool,
+    /// Empty or `*`.
+    is_all: bool,
+    /// Written in a way that a path matcher does not take letter for letter.
+    is_irregular: bool,
+}
+
+impl<'a> RequestPath<'a> {
+    /// `None`: the levels make no path of the definition, so that no policy can match.
+    pub(crate) fn new(levels: &Levels, resource: &Resource<'a>) -> Option<Self> {
+        static NO_SCOPES: BTreeMap<String, ElementScope> = BTreeMap::new();
+        Self::with_scopes(levels, resource, &NO_SCOPES)
+    }
+
+    pub(crate) fn with_scopes(
+        levels: &Levels,
+        resource: &Resource<'a>,
+        scopes: &BTreeMap<String, ElementScope>,
+    ) -> Option<Self> {
+        let given = resource.levels();
+        let path = levels.path(given.iter().map(|(name, _)| name.as_ref()))?;
+        let mut found = SmallVec::with_capacity(path.len());
+        for level in path {
+            let (name, value) = given.iter().find(|(name, _)| levels.number(name) == Some(*level))?;
+            let scope = scopes.get(name.as_ref()).copied().unwrap_or_default();
+            found.push(RequestLevel::new(*level, levels.options(*level).ok()?, value, scope));
+        }
+        Some(Self(found))
+    }
+
+    pub(crate) fn levels(&self) -> &[RequestLevel<'a>] {
+        &self.0
+    }
+}
+
+impl<'a> RequestLevel<'a> {
+    pub(crate) fn new(
+        level: usize,
+        options: &LevelOptions,
+        value: &LevelValue<'a>,
+        scope: ElementScope,
+    ) -> Self {
+        let values = match value {
+            LevelValue::One(Cow::Borrowed(text)) => Values::One(Value::new(options, text)),
+            LevelValue::One(Cow::Owned(text)) => Values::One(Value::copied(options, text)),
+            // Several values are never taken for a request for everything; none at all is.
+            LevelValue::Any(all) if all.is_empty() => Values::One(Value::new(options, "")),
+            LevelValue::Any(Cow::Borrowed(all)) => {
+                Values::Any(all.iter().map(|text| Value::new(options, text)).collect())
+            }
+            LevelValue::Any(Cow::Owned(all)) => {
+                Values::Any(all.iter().map(|text| Value::copied(options, text)).collect())
+            }
+        };
+        Self { level, scope, class: options.class, values }
+    }
+
+    pub(crate) fn values(&self) -> &[Value<'a>] {
+        match &self.values {
+            Values::One(value) => std::slice::from_ref(value),
+            Values::Any(values) => values,
+        }
+    }
+
+    /// Whether the request means every value of the level.
+    pub(crate) fn asks_for_all(&self) -> bool {
+        match &self.values {
+            Values::One(value) => value.is_all,
+            Values::Any(_) => false,
+        }
+    }
+
+    /// The texts under which an index finds what this level can match, beside what matches anything. `None`: an index
+    /// cannot find it, and whatever is indexed must be tried.
+    pub(crate) fn keys(&self) -> Option<impl Iterator<Item = &[u8]>> {
+        let is_plain =
+            |value: &Value<'_>| !value.is_raw && (self.class == Class::Plain || !value.is_irregular);
+        if self.scope != ElementScope::Itself || !self.values().iter().all(is_plain) {
+            return None;
+        }
+        let is_all = self.asks_for_all();
+        Some(self.values().iter().filter(move |_| !is_all).map(Value::bytes))
+    }
+}
+
+impl<'a> Value<'a> {
+    fn new(options: &LevelOptions, raw: &'a str) -> Self {
+        let text = match folds(options, raw) {
+            true => Text::folded(raw),
+            false => Text::Borrowed(raw),
+        };
+        Self::with_text(options, raw, text)
+    }
+
+    fn copied(options: &LevelOptions, raw: &str) -> Self {
+        let text = match folds(options, raw) {
+            true => Text::folded_copy(raw),
+            false => Text::copied(raw),
+        };
+        Self::with_text(options, raw, text)
+    }
+
+    fn with_text(options: &LevelOptions, raw: &str, text: Text<'a>) -> Self {
+        let bytes = raw.as_bytes();
+        let is_irregular = options.class != Class::Plain && {
+            let separator = options.separator;
+            let after_scheme = bytes.windows(3).position(|w| w == b"://").map_or(0, |at| at + 3);
+            separator.is_doubled_in(bytes.get(after_scheme..).unwrap_or_default())
+                || bytes.last() == Some(&separator.0)
+                || bytes.first().is_some_and(u8::is_ascii_whitespace)
+        };
+        Self {
+            text,
+            is_raw: options.case != Case::Sensitive && !folds(options, raw),
+            is_all: raw.is_empty() || raw == "*",
+            is_irregular,
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.text.bytes()
+    }
+
+    pub(crate) fn is_raw(&self) -> bool {
+        self.is_raw
+    }
+}
+
+fn folds(options: &LevelOptions, raw: &str) -> bool {
+    match &options.case {
+        Case::Sensitive => false,
+        Case::Insensitive => true,
+        Case::Quoted(quotes) => !raw.starts_with(|c| quotes.contains(c)),
+    }
+}
