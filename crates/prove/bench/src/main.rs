@@ -1,18 +1,14 @@
 //! Measures Sluice against its peers, side by side in one run, and refuses to tell a figure if the answers differ.
 
 mod answer;
-mod machine;
 mod query;
-mod report;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::{Parser, ValueEnum};
-
-use report::Report;
 
 /// Threads that every contender may use.
 const THREADS: usize = 2;
@@ -78,27 +74,15 @@ fn run(args: &Args) -> Result<()> {
             }
         };
         if !args.quick {
-            keep(&report)?;
+            bench_report::keep(&report)?;
         }
         reports.push(report);
     }
     if let Some(path) = &args.json {
-        write(path, &report::json(&reports))?;
+        bench_report::write(path, &bench_report::json(&reports))?;
     }
     for report in &reports {
         print!("{}", report.table());
     }
     Ok(())
-}
-
-/// Puts a full run's figures where they are kept under version control.
-fn keep(report: &Report) -> Result<()> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/benchmarks");
-    std::fs::create_dir_all(&folder).with_context(|| format!("`{}` cannot be made", folder.display()))?;
-    write(&folder.join(format!("{}.json", report.suite)), &report::json(std::slice::from_ref(report)))?;
-    write(&folder.join(format!("{}.md", report.suite)), &report.page())
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    std::fs::write(path, text).with_context(|| format!("`{}` cannot be written", path.display()))
 }

@@ -10,12 +10,11 @@ mod text;
 mod verdict;
 
 use anyhow::{Context, Result, bail};
+use bench_report::{Machine, Report};
 use serde_json::{Map, Value, json};
 use stdx::{Clock, SystemClock};
 
 use crate::THREADS;
-use crate::machine::{self, Machine};
-use crate::report::Report;
 use contenders::{Contenders, Side};
 use data::Data;
 use duckdb::Duckdb;
@@ -42,7 +41,7 @@ impl Form {
 /// Measures; answers that differ where they may not make the run void, and nothing is told of its figures.
 pub(crate) async fn run(form: Form, has_duckdb: bool) -> Result<Report> {
     let began = SystemClock.now().to_rfc3339();
-    let load_before = machine::load();
+    let load_before = bench_report::load();
     let mut duckdb = match has_duckdb {
         false => None,
         true => Some(Duckdb::start(THREADS).context(
@@ -52,7 +51,7 @@ pub(crate) async fn run(form: Form, has_duckdb: bool) -> Result<Report> {
     };
     eprintln!("loading TPC-H at scale {}…", form.scale);
     let data = data::make(form.scale).await?;
-    let (mut versions, mut settings) = (machine::versions(), settings(form, &data)?);
+    let (mut versions, mut settings) = (engine_versions(), settings(form, &data)?);
     if let Some(duckdb) = &mut duckdb {
         for statement in contenders::duckdb_views(&data) {
             duckdb.run(&statement)?;
@@ -68,7 +67,7 @@ pub(crate) async fn run(form: Form, has_duckdb: bool) -> Result<Report> {
     if !faults.is_empty() {
         bail!("the run is void, and its figures are not told:\n  {}", faults.join("\n  "));
     }
-    let load = (load_before, machine::load());
+    let load = (load_before, bench_report::load());
     let details =
         measured.iter().map(|measured| (measured.query.name(), detail(measured))).collect::<Map<_, _>>();
     Ok(Report {
@@ -86,6 +85,10 @@ pub(crate) async fn run(form: Form, has_duckdb: bool) -> Result<Report> {
         grid: figures::grid(&measured),
         sums: figures::sums(&measured),
     })
+}
+
+fn engine_versions() -> Map<String, Value> {
+    bench_report::versions(&[("datafusion", datafusion::DATAFUSION_VERSION), ("arrow", arrow::ARROW_VERSION)])
 }
 
 fn settings(form: Form, data: &Data) -> Result<Map<String, Value>> {

@@ -1,9 +1,10 @@
 //! Medians, ratios and their geometric means.
 
+use bench_report::Grid;
+
 use super::contenders::Side;
 use super::rounds::{Measured, median};
 use super::text::Set;
-use crate::report::Grid;
 
 /// A ratio of two contenders that is summed up over the queries.
 struct Ratio {

@@ -8,34 +8,34 @@ use crate::machine::Machine;
 
 /// What a suite found out.
 #[derive(Clone, Debug)]
-pub(crate) struct Report {
-    pub(crate) suite: &'static str,
-    pub(crate) title: String,
+pub struct Report {
+    pub suite: &'static str,
+    pub title: String,
     /// When it was begun, as in `2026-11-30T12:00:00Z`.
-    pub(crate) began: String,
-    pub(crate) command: String,
-    pub(crate) machine: Machine,
+    pub began: String,
+    pub command: String,
+    pub machine: Machine,
     /// Load before and after.
-    pub(crate) load: (Option<f64>, Option<f64>),
-    pub(crate) versions: Map<String, Value>,
-    pub(crate) settings: Map<String, Value>,
+    pub load: (Option<f64>, Option<f64>),
+    pub versions: Map<String, Value>,
+    pub settings: Map<String, Value>,
     /// By name, in the order in which they are to be read.
-    pub(crate) figures: Vec<(String, f64)>,
+    pub figures: Vec<(String, f64)>,
     /// What else belongs to the figures, such as hashes.
-    pub(crate) details: Value,
+    pub details: Value,
     /// Whole sentences that a reader of the figures must know.
-    pub(crate) remarks: Vec<String>,
+    pub remarks: Vec<String>,
     /// The figures once more, as a person reads them.
-    pub(crate) grid: Grid,
+    pub grid: Grid,
     /// The figures that sum the others up, with what each means.
-    pub(crate) sums: Vec<(String, f64, String)>,
+    pub sums: Vec<(String, f64, String)>,
 }
 
 /// A table; the first column stands to the left and the others to the right.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Grid {
-    pub(crate) head: Vec<String>,
-    pub(crate) rows: Vec<Vec<String>>,
+pub struct Grid {
+    pub head: Vec<String>,
+    pub rows: Vec<Vec<String>>,
 }
 
 impl Grid {
@@ -70,7 +70,7 @@ impl Grid {
 }
 
 /// All suites of a run in one document.
-pub(crate) fn json(reports: &[Report]) -> String {
+pub fn json(reports: &[Report]) -> String {
     let mut figures = Map::new();
     let mut document = Map::new();
     for report in reports {
@@ -103,7 +103,7 @@ fn rounded(value: f64) -> f64 {
 
 impl Report {
     /// What the run closes with.
-    pub(crate) fn table(&self) -> String {
+    pub fn table(&self) -> String {
         let mut out = format!("\n{}\n\n{}\n", self.title, self.grid.text());
         for (name, value, meaning) in &self.sums {
             let _ = writeln!(out, "{name} = {value:.3} ({meaning})");
@@ -115,7 +115,7 @@ impl Report {
     }
 
     /// The page of a full run.
-    pub(crate) fn page(&self) -> String {
+    pub fn page(&self) -> String {
         let mut out = format!("# {}\n\n", self.title);
         let _ = writeln!(out, "Written by `{}`; [how to read it](README.md).\n", self.command);
         let machine = &self.machine;

@@ -7,15 +7,15 @@ use serde_json::{Map, Value, json};
 
 /// The machine as it can be told to others.
 #[derive(Clone, Debug)]
-pub(crate) struct Machine {
-    pub(crate) processor: String,
-    pub(crate) n_processors: usize,
-    pub(crate) memory_gib: u64,
-    pub(crate) system: String,
+pub struct Machine {
+    pub processor: String,
+    pub n_processors: usize,
+    pub memory_gib: u64,
+    pub system: String,
 }
 
 impl Machine {
-    pub(crate) fn look() -> Self {
+    pub fn look() -> Self {
         let unknown = || "unknown".to_owned();
         let processor = value_of("/proc/cpuinfo", "model name", ':').unwrap_or_else(unknown);
         let memory = value_of("/proc/meminfo", "MemTotal", ':').unwrap_or_default();
@@ -29,7 +29,7 @@ impl Machine {
         }
     }
 
-    pub(crate) fn json(&self) -> Value {
+    pub fn json(&self) -> Value {
         json!({
             "processor": self.processor,
             "processors": self.n_processors,
@@ -48,16 +48,17 @@ fn value_of(file: &str, key: &str, separator: char) -> Option<String> {
 }
 
 /// How many processes wanted a processor in the last minute; what other work there is shows in the figures.
-pub(crate) fn load() -> Option<f64> {
+pub fn load() -> Option<f64> {
     fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
 }
 
-/// Our own versions and those of the engine underneath; the suite adds its peers.
-pub(crate) fn versions() -> Map<String, Value> {
+/// Our own version, those of `others` that the suite links, and those of the compiler and the source.
+pub fn versions(others: &[(&str, &str)]) -> Map<String, Value> {
     let mut versions = Map::new();
     versions.insert("sluice".to_owned(), env!("CARGO_PKG_VERSION").into());
-    versions.insert("datafusion".to_owned(), datafusion::DATAFUSION_VERSION.into());
-    versions.insert("arrow".to_owned(), arrow::ARROW_VERSION.into());
+    for (name, version) in others {
+        versions.insert((*name).to_owned(), (*version).into());
+    }
     if let Some(rustc) = first_line("rustc", &["--version"]) {
         versions.insert("rustc".to_owned(), rustc.into());
     }

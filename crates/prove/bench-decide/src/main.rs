@@ -1,0 +1,69 @@
+//! Measures policy decisions: ours at four sizes, and peers beside ours on what they can express.
+
+mod clock;
+mod contenders;
+mod figures;
+mod govgen;
+mod measure;
+mod ours;
+#[cfg(feature = "peers")]
+mod peers;
+mod suite;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::{Parser, ValueEnum};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask bench", about = "Measures policy decisions against peers")]
+struct Args {
+    /// What to measure.
+    #[arg(required = true, value_enum)]
+    suites: Vec<Suite>,
+    /// A small form that ends in a minute; its figures tell of faults, not of speed.
+    #[arg(long)]
+    quick: bool,
+    /// Writes the figures to this file as well.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Asks one world over and over, for a profiler: so many policies.
+    #[arg(long, value_name = "POLICIES", hide = true)]
+    spin: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Suite {
+    /// Decisions on policies.
+    Decide,
+}
+
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<()> {
+    if !args.quick && cfg!(debug_assertions) {
+        bail!("a full run needs a release build: `cargo xtask bench decide`");
+    }
+    if let Some(n_policies) = args.spin {
+        return suite::spin(n_policies);
+    }
+    let form = if args.quick { suite::Form::QUICK } else { suite::Form::FULL };
+    let report = suite::run(form)?;
+    if !args.quick {
+        bench_report::keep(&report)?;
+    }
+    if let Some(path) = &args.json {
+        bench_report::write(path, &bench_report::json(std::slice::from_ref(&report)))?;
+    }
+    print!("{}", report.table());
+    Ok(())
+}
