@@ -50,7 +50,8 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
         if code != ExitCode::SUCCESS {
             return Ok(code);
         }
-        let text = std::fs::read_to_string(&file).with_context(|| format!("`{}` told no figures", home.package))?;
+        let text =
+            std::fs::read_to_string(&file).with_context(|| format!("`{}` told no figures", home.package))?;
         documents.push((suites.clone(), serde_json::from_str(&text)?));
     }
     if let Some(file) = &asked.json {
@@ -71,7 +72,9 @@ fn read(args: &[String]) -> Result<Asked> {
         match arg.as_str() {
             "--quick" => asked.is_quick = true,
             "--json" => asked.json = Some(args.next().context("`--json` needs a file")?.into()),
-            flag if flag.starts_with("--json=") => asked.json = flag.strip_prefix("--json=").map(PathBuf::from),
+            flag if flag.starts_with("--json=") => {
+                asked.json = flag.strip_prefix("--json=").map(PathBuf::from)
+            }
             "--without" => {
                 asked.others.push(arg.clone());
                 asked.others.extend(args.next().cloned());
@@ -86,7 +89,10 @@ fn read(args: &[String]) -> Result<Asked> {
         }
     }
     if asked.suites.is_empty() {
-        bail!("name a suite first: `cargo xtask bench query [--quick] [--json FILE]`; there are {}", known().join(", "));
+        bail!(
+            "name a suite first: `cargo xtask bench query [--quick] [--json FILE]`; there are {}",
+            known().join(", ")
+        );
     }
     Ok(asked)
 }
@@ -128,12 +134,16 @@ fn together(documents: Vec<(Vec<String>, Map<String, Value>)>) -> Map<String, Va
                     all.entry(part).or_insert(machine);
                 }
                 (_, value, [one]) => {
-                    if let Value::Object(by_suite) = all.entry(part).or_insert_with(|| Value::Object(Map::new())) {
+                    if let Value::Object(by_suite) =
+                        all.entry(part).or_insert_with(|| Value::Object(Map::new()))
+                    {
                         by_suite.insert(one.clone(), value);
                     }
                 }
                 (_, Value::Object(own), _) => {
-                    if let Value::Object(by_suite) = all.entry(part).or_insert_with(|| Value::Object(Map::new())) {
+                    if let Value::Object(by_suite) =
+                        all.entry(part).or_insert_with(|| Value::Object(Map::new()))
+                    {
                         by_suite.extend(own);
                     }
                 }
@@ -174,7 +184,8 @@ mod tests {
 
     #[test]
     fn documents_of_several_packages_read_like_one() {
-        let document = |figure: &str| match json!({"figures": {figure: 1}, "machine": {"m": 1}, "began": figure}) {
+        let document = |figure: &str| match json!({"figures": {figure: 1}, "machine": {"m": 1}, "began": figure})
+        {
             Value::Object(document) => document,
             _ => Map::new(),
         };

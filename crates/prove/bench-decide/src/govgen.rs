@@ -9,14 +9,13 @@ mod service;
 mod shape;
 mod tags;
 
-use policy::model::{PolicyKind, State};
+use policy::model::State;
 
-pub(crate) use names::{column, database, table};
 pub(crate) use people::People;
 pub(crate) use policies::Target;
 pub(crate) use requests::{Asked, Mix, requests};
 pub(crate) use rng::Rng;
-pub(crate) use service::{SERVICE, service_def};
+pub(crate) use service::SERVICE;
 pub(crate) use shape::Shape;
 
 /// One truth, with what is needed to ask about it.
@@ -41,9 +40,5 @@ impl World {
         }
         tags::add(&mut state, &shape, &people, &mut rng);
         Self { shape, state, people, targets }
-    }
-
-    pub(crate) fn n_policies(&self, kind: PolicyKind) -> usize {
-        self.targets.iter().filter(|target| target.kind == kind).count()
     }
 }

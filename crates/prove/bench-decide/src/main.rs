@@ -8,6 +8,7 @@ mod measure;
 mod ours;
 #[cfg(feature = "peers")]
 mod peers;
+mod ranger;
 mod suite;
 
 use std::path::PathBuf;

@@ -47,12 +47,17 @@ pub(crate) fn median(all: &[f64]) -> f64 {
 /// An answer that differs, or an engine that fails.
 pub(crate) fn agree(contenders: &mut [Box<dyn Contender + '_>]) -> Result<String> {
     let Some((first, others)) = contenders.split_first_mut() else { bail!("nobody to ask") };
-    let answers: Vec<Answer> = (0..first.n_requests()).map(|request| first.ask(request)).collect::<Result<_>>()?;
+    let answers: Vec<Answer> =
+        (0..first.n_requests()).map(|request| first.ask(request)).collect::<Result<_>>()?;
     for other in others {
         let n = other.n_requests().min(answers.len());
         for (request, ours) in answers.iter().take(n).enumerate() {
             let theirs = other.ask(request)?;
-            let is_same = if other.tells_denials() { theirs == *ours } else { theirs.is_allowed() == ours.is_allowed() };
+            let is_same = if other.tells_denials() {
+                theirs == *ours
+            } else {
+                theirs.is_allowed() == ours.is_allowed()
+            };
             if !is_same {
                 bail!(
                     "the run is void: `{}` answers {theirs:?} where `{}` answers {ours:?} (request {request}: {})",
@@ -103,7 +108,11 @@ fn one_round(contender: &mut dyn Contender, times: &mut Times) -> Result<()> {
 }
 
 /// Times each call of `ask`.
-pub(crate) fn timed(n: usize, calls: &mut Vec<u64>, mut ask: impl FnMut(usize) -> Result<Answer>) -> Result<()> {
+pub(crate) fn timed(
+    n: usize,
+    calls: &mut Vec<u64>,
+    mut ask: impl FnMut(usize) -> Result<Answer>,
+) -> Result<()> {
     for request in 0..n {
         let watch = Watch::start();
         let answer = ask(request);

@@ -2,17 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use policy::{Decision, Membership, NO_CONTEXT, Principal, Request, Resource, Snapshot};
 use stdx::Timestamp;
 
 use crate::contenders::{Answer, Contender};
 use crate::govgen::{Asked, SERVICE};
 
-/// When the requests are made.
-pub(crate) fn now() -> Result<Timestamp> {
-    Timestamp::parse_rfc3339("2026-06-01T12:00:00Z").ok_or_else(|| anyhow!("no such time"))
-}
+/// When the requests are made: 2026-06-01T12:00:00Z.
+const NOW: Timestamp = Timestamp::from_millis(1_780_315_200_000);
 
 pub(crate) struct Ours<'w> {
     name: String,
@@ -22,7 +20,8 @@ pub(crate) struct Ours<'w> {
 
 /// Every user of the requests with all her groups and roles, as a caller has them at hand.
 pub(crate) fn memberships(snapshot: &Snapshot, asked: &[Asked]) -> BTreeMap<String, Membership> {
-    let member = |asked: &Asked| (asked.user.clone(), snapshot.membership(&Principal::user(asked.user.clone())));
+    let member =
+        |asked: &Asked| (asked.user.clone(), snapshot.membership(&Principal::user(asked.user.clone())));
     asked.iter().map(member).collect()
 }
 
@@ -33,8 +32,7 @@ impl<'w> Ours<'w> {
         asked: &'w [Asked],
         who: &'w BTreeMap<String, Membership>,
     ) -> Result<Self> {
-        let now = now()?;
-        let requests = asked.iter().map(|asked| request(asked, who, now)).collect::<Result<_>>()?;
+        let requests = asked.iter().map(|asked| request(asked, who)).collect::<Result<_>>()?;
         Ok(Self { name: name.into(), snapshot, requests })
     }
 
@@ -48,9 +46,13 @@ impl<'w> Ours<'w> {
     }
 }
 
-fn request<'w>(asked: &'w Asked, who: &'w BTreeMap<String, Membership>, now: Timestamp) -> Result<Request<'w>> {
+fn request<'w>(asked: &'w Asked, who: &'w BTreeMap<String, Membership>) -> Result<Request<'w>> {
     let Some(who) = who.get(&asked.user) else { bail!("nobody is `{}`", asked.user) };
-    let levels = [("database", Some(&asked.database)), ("table", Some(&asked.table)), ("column", asked.column.as_ref())];
+    let levels = [
+        ("database", Some(&asked.database)),
+        ("table", Some(&asked.table)),
+        ("column", asked.column.as_ref()),
+    ];
     let levels = levels.into_iter().filter_map(|(level, value)| Some((level, value?.as_str())));
     let client = if asked.is_inside { [10, 1, 2, 3] } else { [192, 168, 1, 1] };
     Ok(Request {
@@ -59,7 +61,7 @@ fn request<'w>(asked: &'w Asked, who: &'w BTreeMap<String, Membership>, now: Tim
         owner: None,
         access: asked.access,
         who,
-        now,
+        now: NOW,
         client_addr: Some(client.into()),
         context: &NO_CONTEXT,
     })

@@ -188,7 +188,8 @@ impl Counts {
     fn new_ending(&mut self, shape: &Shape, rng: &mut Rng) -> (u32, u32) {
         loop {
             let (database, number) = (rng.below(shape.n_databases), rng.below(shape.n_tables));
-            let is_new = shape.zone_of(database).is_none() && self.endings.insert(ending(shape, database, number));
+            let is_new =
+                shape.zone_of(database).is_none() && self.endings.insert(ending(shape, database, number));
             if is_new || self.endings.len() >= shape.n_endings() as usize {
                 return (database, number);
             }

@@ -68,7 +68,8 @@ fn request(world: &World, targets: &[Target], kind: PolicyKind, has_column: bool
         ),
         None => (rng.below(shape.n_databases), rng.below(shape.n_tables), rng.below(shape.n_columns)),
     };
-    let who = target.and_then(|target| people.user_of(target.who, rng)).unwrap_or_else(|| people.any_user(rng));
+    let who =
+        target.and_then(|target| people.user_of(target.who, rng)).unwrap_or_else(|| people.any_user(rng));
     let is_whole = target.is_some_and(|target| target.column == super::policies::Pick::All);
     Asked {
         kind,
@@ -76,7 +77,11 @@ fn request(world: &World, targets: &[Target], kind: PolicyKind, has_column: bool
         database: database(of_database),
         table: table(shape, of_database, of_table),
         column: (has_column || (target.is_some() && !is_whole)).then(|| column(at)),
-        access: if shape.is_exact || kind != PolicyKind::Access || rng.chance(0.8) { "select" } else { "update" },
+        access: if shape.is_exact || kind != PolicyKind::Access || rng.chance(0.8) {
+            "select"
+        } else {
+            "update"
+        },
         is_inside: rng.chance(0.5),
     }
 }

@@ -24,16 +24,14 @@ pub(crate) fn add(state: &mut State, shape: &Shape) {
         service_def: def.name.clone(),
         tag_service,
         is_enabled: true,
-        configs: BTreeMap::new(),
+        ..Service::default()
     };
     state.services.insert(service.name.clone(), service);
     state.service_defs.insert(def.name.clone(), def);
     for number in 0..shape.n_zones {
         let databases = (0..shape.n_databases).filter(|database| shape.zone_of(*database) == Some(number));
-        let resources = vec![BTreeMap::from([(
-            "database".to_owned(),
-            databases.map(database).collect::<Vec<_>>(),
-        )])];
+        let resources =
+            vec![BTreeMap::from([("database".to_owned(), databases.map(database).collect::<Vec<_>>())])];
         let made = Zone {
             id: i64::from(number) + 1,
             name: zone(number),

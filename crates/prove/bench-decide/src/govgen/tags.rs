@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use policy::defs;
 use policy::model::{
     Access, AccessTypeDef, Item, MaskInfo, MaskItem, Policy, PolicyId, PolicyKind, ResourceMap,
     ResourceValues, Service, State, Tag, TagDef, TagId, TaggedResource, TaggedResourceId,
 };
-use policy::defs;
 
 use super::names::{column, database, table, tag};
 use super::people::People;
@@ -28,7 +28,9 @@ pub(crate) fn add(state: &mut State, shape: &Shape, people: &People, rng: &mut R
     for number in 0..shape.n_tags {
         let name = tag(number);
         let attributes = vec![("level".to_owned(), "string".to_owned())];
-        state.tag_defs.insert(name.clone(), TagDef { id: number.into(), name, attributes, ..TagDef::default() });
+        state
+            .tag_defs
+            .insert(name.clone(), TagDef { id: number.into(), name, attributes, ..TagDef::default() });
         for variant in 0..VARIANTS {
             let id = tag_id(number, variant);
             let attributes = BTreeMap::from([("level".to_owned(), variant.to_string())]);
@@ -48,8 +50,10 @@ pub(crate) fn add(state: &mut State, shape: &Shape, people: &People, rng: &mut R
             ("table", table(shape, of_database, at_table)),
             ("column", column(at)),
         ];
-        let resource: ResourceMap =
-            resource.into_iter().map(|(level, value)| (level.to_owned(), ResourceValues::one(value))).collect();
+        let resource: ResourceMap = resource
+            .into_iter()
+            .map(|(level, value)| (level.to_owned(), ResourceValues::one(value)))
+            .collect();
         let tags = vec![tag_id(kind, rng.below(VARIANTS))];
         let made = TaggedResource {
             id,

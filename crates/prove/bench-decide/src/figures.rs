@@ -1,0 +1,139 @@
+//! The figures of a run, by their names, and as a table.
+
+use bench_report::Grid;
+
+use crate::measure::{Times, median};
+
+/// What one size of ours gave.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Size {
+    pub(crate) n_policies: u32,
+    pub(crate) times: Times,
+    pub(crate) build_s: f64,
+    pub(crate) build_from_json_s: Option<f64>,
+    pub(crate) deltas_us: Vec<f64>,
+    pub(crate) bytes_per_policy: f64,
+}
+
+pub(crate) struct Measured {
+    pub(crate) sizes: Vec<Size>,
+    /// Ours first.
+    pub(crate) peers: Vec<(String, Times)>,
+    pub(crate) n_exact: u32,
+    pub(crate) above_tags_ns: Option<f64>,
+}
+
+impl Measured {
+    fn size(&self, n_policies: u32) -> Option<&Size> {
+        self.sizes.iter().find(|size| size.n_policies == n_policies)
+    }
+
+    fn p50(&self, n_policies: u32) -> Option<f64> {
+        self.size(n_policies).map(|size| size.times.quantile(0.5))
+    }
+
+    /// How often the peer's time holds ours, each by its mean: of several forms of one peer the fastest counts.
+    fn over_ours(&self, peer: &str) -> Option<f64> {
+        let (_, ours) = self.peers.first()?;
+        let theirs =
+            self.peers.iter().filter(|(name, _)| name.starts_with(peer)).map(|(_, times)| times.mean());
+        Some(theirs.min_by(f64::total_cmp)? / ours.mean())
+    }
+
+    fn largest(&self) -> Option<&Size> {
+        self.sizes.last()
+    }
+}
+
+pub(crate) fn sums(measured: &Measured) -> Vec<(String, f64, String)> {
+    let mut sums = Vec::new();
+    let mut add = |name: &str, value: Option<f64>, meaning: &str| {
+        sums.extend(value.map(|value| (name.to_owned(), value, meaning.to_owned())));
+    };
+    add(
+        "mixed_p50_ns_10k",
+        measured.p50(10_000),
+        "nanoseconds a mixed decision, half of all take less; at most 1,000",
+    );
+    add("mixed_p50_ns_100k", measured.p50(100_000), "the same with 100,000 policies; at most 1,500");
+    add("mixed_p50_ns_1m", measured.p50(1_000_000), "the same with a million policies; at most 3,000");
+    let per_second = measured.size(10_000).map(|size| size.times.per_second());
+    add("decisions_per_s_10k", per_second, "decisions a second on one core; at least 1,000,000");
+    if measured.n_exact == 100_000 {
+        let cedar = measured.over_ours("cedar");
+        add("cedar_over_ours_100k", cedar, "Cedar's time, sliced by table, over ours; at least 5");
+        add("casbin_over_ours_100k", measured.over_ours("casbin"), "Casbin's time over ours; at least 100");
+    }
+    let flatness = measured.p50(1_000_000).zip(measured.p50(1_000)).map(|(many, few)| many / few);
+    add(
+        "flatness_1m_over_1k",
+        flatness,
+        "the time with a million policies over that with a thousand; at most 5",
+    );
+    let bytes = measured.largest().map(|size| size.bytes_per_policy);
+    add("bytes_per_policy", bytes, "bytes of a compiled policy with its part of the index; at most 1,024");
+    let delta = measured.size(1_000_000).map(|size| median(&size.deltas_us));
+    add(
+        "delta_us_1m",
+        delta,
+        "microseconds until an edit of one policy of a million can be asked; at most 5,000",
+    );
+    let build = measured.size(100_000).and_then(|size| size.build_from_json_s);
+    add(
+        "build_s_100k",
+        build,
+        "seconds from the Ranger JSON of 100,000 policies to the first answer; at most 5",
+    );
+    add(
+        "above_tags_ns_629k",
+        measured.above_tags_ns,
+        "nanoseconds for a table above tagged columns; at most 10,000",
+    );
+    sums
+}
+
+pub(crate) fn figures(measured: &Measured) -> Vec<(String, f64)> {
+    let mut figures: Vec<(String, f64)> =
+        sums(measured).into_iter().map(|(name, value, _)| (name, value)).collect();
+    for size in &measured.sizes {
+        figures.push((format!("mixed_p99_ns_{}", short(size.n_policies)), size.times.quantile(0.99)));
+    }
+    figures
+}
+
+fn short(n: u32) -> String {
+    match n {
+        1_000_000.. => format!("{}m", n / 1_000_000),
+        1_000.. => format!("{}k", n / 1_000),
+        _ => n.to_string(),
+    }
+}
+
+pub(crate) fn grid(measured: &Measured) -> Grid {
+    let head =
+        ["who", "p50 ns", "p99 ns", "decisions/s", "build s", "from JSON s", "delta µs", "bytes/policy"];
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for size in &measured.sizes {
+        let mut row = times_of(format!("ours, {} policies", short(size.n_policies)), &size.times);
+        row.push(format!("{:.2}", size.build_s));
+        row.push(size.build_from_json_s.map_or_else(String::new, |s| format!("{s:.2}")));
+        row.push(format!("{:.0}", median(&size.deltas_us)));
+        row.push(format!("{:.0}", size.bytes_per_policy));
+        rows.push(row);
+    }
+    for (name, times) in &measured.peers {
+        let mut row = times_of(format!("exact {}: {name}", short(measured.n_exact)), times);
+        row.resize(head.len(), String::new());
+        rows.push(row);
+    }
+    Grid { head: head.iter().map(|text| (*text).to_owned()).collect(), rows }
+}
+
+fn times_of(who: String, times: &Times) -> Vec<String> {
+    vec![
+        who,
+        format!("{:.0}", times.quantile(0.5)),
+        format!("{:.0}", times.quantile(0.99)),
+        format!("{:.0}", times.per_second()),
+    ]
+}

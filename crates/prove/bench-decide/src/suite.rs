@@ -1,0 +1,294 @@
+//! The suite: worlds of four sizes for our own engine, and one that the peers can express.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, anyhow, bail};
+use bench_report::{Machine, Report};
+use policy::edit::Change;
+use policy::model::{Access, PolicyId, State, Version};
+use policy::{Membership, Snapshot};
+use serde_json::{Map, Value, json};
+use stdx::{Clock, SystemClock};
+
+use crate::clock::Watch;
+use crate::contenders::Contender;
+use crate::figures::{self, Measured, Size};
+use crate::govgen::{Asked, Mix, SERVICE, Shape, World, requests};
+use crate::measure::{agree, median, rounds};
+use crate::ours::{Ours, memberships};
+use crate::ranger;
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Form {
+    name: &'static str,
+    sizes: &'static [u32],
+    /// Policies of the world that peers are asked about.
+    n_exact: u32,
+    n_requests: usize,
+    n_rounds: usize,
+    n_tagged: u32,
+}
+
+impl Form {
+    pub(crate) const FULL: Self = Self {
+        name: "full",
+        sizes: &[1_000, 10_000, 100_000, 1_000_000],
+        n_exact: 100_000,
+        n_requests: 20_000,
+        n_rounds: 10,
+        n_tagged: 629_000,
+    };
+    pub(crate) const QUICK: Self = Self {
+        name: "quick",
+        sizes: &[1_000, 10_000, 100_000],
+        n_exact: 10_000,
+        n_requests: 5_000,
+        n_rounds: 3,
+        n_tagged: 50_000,
+    };
+
+    fn command(self) -> String {
+        let quick = if self.name == Self::QUICK.name { " --quick" } else { "" };
+        format!("cargo xtask bench decide{quick}")
+    }
+}
+
+const SEED: u64 = 20_261_130;
+/// Single-policy edits that are timed for each size.
+const N_DELTAS: usize = 9;
+
+/// A world that our engine is ready to be asked about.
+struct Ready {
+    world_size: u32,
+    snapshot: Snapshot,
+    asked: Vec<Asked>,
+    who: BTreeMap<String, Membership>,
+    size: Size,
+}
+
+/// Measures; answers that differ make the run void, and nothing is told of its figures.
+///
+/// # Errors
+/// Differences, or an engine that fails.
+pub(crate) fn run(form: Form) -> Result<Report> {
+    let began = SystemClock.now().to_rfc3339();
+    let load_before = bench_report::load();
+    let mut ready = form.sizes.iter().map(|n| prepare(form, *n)).collect::<Result<Vec<_>>>()?;
+    eprintln!("asking…");
+    let mut contenders = ours(&ready)?;
+    for contender in &mut contenders {
+        contender.ask_all()?;
+    }
+    let times = rounds(&mut contenders, form.n_rounds)?;
+    drop(contenders);
+    for (ready, times) in ready.iter_mut().zip(times) {
+        ready.size.times = times;
+        ready.size.deltas_us = deltas(&ready.snapshot)?;
+    }
+    let sizes: Vec<Size> = ready.into_iter().map(|ready| ready.size).collect();
+    let (peers, checksum) = peers(form)?;
+    let measured = Measured { sizes, peers, n_exact: form.n_exact, above_tags_ns: None };
+    Ok(Report {
+        suite: "decide",
+        title: "Policy decisions".to_owned(),
+        began,
+        command: form.command(),
+        machine: Machine::look(),
+        remarks: remarks(form, load_before),
+        load: (load_before, bench_report::load()),
+        versions: versions(),
+        settings: settings(form)?,
+        figures: figures::figures(&measured),
+        details: details(&measured, checksum),
+        grid: figures::grid(&measured),
+        sums: figures::sums(&measured),
+    })
+}
+
+fn prepare(form: Form, n_policies: u32) -> Result<Ready> {
+    eprintln!("{n_policies} policies…");
+    let world = World::new(Shape::mixed(n_policies).without_zones().without_tags(), SEED);
+    let asked = requests(&world, Mix::Tables, form.n_requests, SEED + 1);
+    let state = world.state;
+    // A million policies of JSON would only say the same at greater length.
+    let from_json = if n_policies <= 100_000 { Some(build_from_json(&state)?) } else { None };
+    let mut built = None;
+    let mut build_s = 0.0;
+    let memory = allocation_counter::measure(|| {
+        let watch = Watch::start();
+        built = Some(Snapshot::build(state));
+        build_s = watch.elapsed().as_secs_f64();
+    });
+    let snapshot = built.ok_or_else(|| anyhow!("nothing was built"))?;
+    let snapshot = snapshot.map_err(|faults| anyhow!("{faults:?}")).context("the generated policies")?;
+    let bytes = memory.bytes_current as f64 / f64::from(n_policies);
+    let who = memberships(&snapshot, &asked);
+    let mut size = Size { n_policies, build_s, bytes_per_policy: bytes, ..Size::default() };
+    if let Some((seconds, other)) = from_json {
+        size.build_from_json_s = Some(seconds);
+        let mut both: [Box<dyn Contender + '_>; 2] = [
+            Box::new(Ours::new("built from the model", &snapshot, &asked, &who)?),
+            Box::new(Ours::new("built from JSON", &other, &asked, &who)?),
+        ];
+        agree(&mut both)?;
+    }
+    Ok(Ready { world_size: n_policies, snapshot, asked, who, size })
+}
+
+/// How long it took from the text, and what came of it.
+fn build_from_json(state: &State) -> Result<(f64, Snapshot)> {
+    let text = ranger::text(state)?;
+    let mut rest = state.clone();
+    rest.policies.clear();
+    let watch = Watch::start();
+    let snapshot = Snapshot::build(ranger::read(&text, rest)?).map_err(|faults| anyhow!("{faults:?}"))?;
+    Ok((watch.elapsed().as_secs_f64(), snapshot))
+}
+
+fn ours(ready: &[Ready]) -> Result<Vec<Box<dyn Contender + '_>>> {
+    let mut all: Vec<Box<dyn Contender + '_>> = Vec::new();
+    for ready in ready {
+        let name = format!("ours, {} policies", ready.world_size);
+        all.push(Box::new(Ours::new(name, &ready.snapshot, &ready.asked, &ready.who)?));
+    }
+    Ok(all)
+}
+
+/// Changes one policy after the other, and says how many microseconds each took.
+fn deltas(snapshot: &Snapshot) -> Result<Vec<f64>> {
+    let mut times = Vec::new();
+    let mut now = snapshot.clone();
+    for nth in 0..N_DELTAS {
+        let id = PolicyId(i64::try_from(nth)? * 97 + 1);
+        let Some(mut policy) = now.state().policies.get(&id).cloned() else { bail!("no policy {}", id.0) };
+        policy.version += 1;
+        if let Some(item) = policy.items.first_mut() {
+            item.accesses.push(Access::new("lock"));
+        }
+        let change = Change { put_policies: vec![policy], ..Change::default() };
+        let version = Version(now.version().0 + 1);
+        let watch = Watch::start();
+        let next = now.apply(&change, version).map_err(|faults| anyhow!("{faults:?}"))?;
+        times.push(watch.nanos() as f64 / 1_000.0);
+        now = next;
+    }
+    Ok(times)
+}
+
+/// Times of the peers and of ours beside them.
+#[cfg(feature = "peers")]
+fn peers(form: Form) -> Result<(Vec<(String, crate::measure::Times)>, String)> {
+    use crate::peers::{Casbin, Cedar, Regorus, Slices};
+
+    eprintln!("peers…");
+    let world = World::new(Shape::exact(form.n_exact), SEED);
+    let asked = requests(&world, Mix::Tables, form.n_requests, SEED + 2);
+    let state: State = world.state;
+    let snapshot = Snapshot::build(state.clone()).map_err(|faults| anyhow!("{faults:?}"))?;
+    let who = memberships(&snapshot, &asked);
+    let few = 2_000_000 / form.n_exact as usize;
+    let mut contenders: Vec<Box<dyn Contender + '_>> = vec![
+        Box::new(Ours::new("ours", &snapshot, &asked, &who)?),
+        Box::new(Cedar::new(&state, &asked, Slices::ByTable, form.n_requests)?),
+        Box::new(Cedar::new(&state, &asked, Slices::One, few)?),
+        Box::new(Casbin::new(&state, &asked, few.min(20))?),
+        Box::new(Regorus::new(&state, &snapshot, &asked, form.n_requests / 10)?),
+    ];
+    let checksum = agree(&mut contenders)?;
+    let names: Vec<String> = contenders.iter().map(|contender| contender.name().to_owned()).collect();
+    let times = rounds(&mut contenders, form.n_rounds.min(5))?;
+    Ok((names.into_iter().zip(times).collect(), checksum))
+}
+
+#[cfg(not(feature = "peers"))]
+fn peers(form: Form) -> Result<(Vec<(String, crate::measure::Times)>, String)> {
+    let world = World::new(Shape::exact(form.n_exact), SEED);
+    let asked = requests(&world, Mix::Tables, form.n_requests, SEED + 2);
+    let snapshot = Snapshot::build(world.state).map_err(|faults| anyhow!("{faults:?}"))?;
+    let who = memberships(&snapshot, &asked);
+    let mut contenders: Vec<Box<dyn Contender + '_>> =
+        vec![Box::new(Ours::new("ours", &snapshot, &asked, &who)?)];
+    let checksum = agree(&mut contenders)?;
+    let times = rounds(&mut contenders, form.n_rounds.min(5))?;
+    Ok((vec![("ours".to_owned(), times.into_iter().next().unwrap_or_default())], checksum))
+}
+
+fn details(measured: &Measured, checksum: String) -> Value {
+    let by_size: Map<String, Value> = measured
+        .sizes
+        .iter()
+        .map(|size| {
+            let detail = json!({
+                "p50_ns": size.times.quantile(0.5),
+                "p99_ns": size.times.quantile(0.99),
+                "decisions_per_s": size.times.per_second().round(),
+                "build_from_state_s": size.build_s,
+                "delta_us": median(&size.deltas_us),
+                "bytes_per_policy": size.bytes_per_policy.round(),
+            });
+            (size.n_policies.to_string(), detail)
+        })
+        .collect();
+    json!({ "sizes": by_size, "checksum_of_peers": checksum })
+}
+
+fn versions() -> Map<String, Value> {
+    let peers: &[(&str, &str)] = if cfg!(feature = "peers") {
+        &[("cedar-policy", "4.14"), ("casbin", "2.20"), ("regorus", "0.14")]
+    } else {
+        &[]
+    };
+    bench_report::versions(peers)
+}
+
+fn settings(form: Form) -> Result<Map<String, Value>> {
+    let profile = if cfg!(debug_assertions) { "dev" } else { "release" };
+    let Value::Object(settings) = json!({
+        "form": form.name,
+        "profile": profile,
+        "service": SERVICE,
+        "seed": SEED,
+        "requests": form.n_requests,
+        "rounds": form.n_rounds,
+        "tagged_resources": form.n_tagged,
+        "threads": 1,
+    }) else {
+        bail!("the settings are a map");
+    };
+    Ok(settings)
+}
+
+fn remarks(form: Form, load: Option<f64>) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if cfg!(debug_assertions) {
+        remarks.push("This is a build without optimization: its figures say nothing of speed.".to_owned());
+    }
+    if form.name == Form::QUICK.name {
+        remarks.push("A quick run is too short for its figures to be quoted.".to_owned());
+    }
+    if !cfg!(feature = "peers") {
+        remarks.push("The peers were not built in.".to_owned());
+    }
+    if load.is_some_and(|load| load > 0.5) {
+        remarks.push("Other work ran on the machine, so read the ratios, and not the times.".to_owned());
+    }
+    remarks
+}
+
+/// Asks one world without end to it that matters, so that a profiler has something to look at.
+///
+/// # Errors
+/// The engine fails.
+pub(crate) fn spin(n_policies: u32) -> Result<()> {
+    let ready = [prepare(Form::QUICK, n_policies)?];
+    for contender in &mut ours(&ready)? {
+        let watch = Watch::start();
+        for _ in 0..200 {
+            contender.ask_all()?;
+        }
+        let nanos = watch.nanos() as f64 / (200.0 * contender.n_requests() as f64);
+        println!("{}: {nanos:.0} ns a decision", contender.name());
+    }
+    Ok(())
+}
