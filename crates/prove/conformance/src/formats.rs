@@ -1,6 +1,7 @@
 //! One driver for each format of Ranger's test data.
 
 mod gds;
+mod resource_matcher;
 
 use anyhow::Result;
 
@@ -9,9 +10,10 @@ use crate::report::Case;
 use crate::run::Options;
 
 /// The cases of a file, by the driver that its folder asks for; none for files that are only named by others.
-pub(crate) fn drive(_corpus: &Corpus, file: &DataFile, _options: &Options) -> Result<Option<Vec<Case>>> {
+pub(crate) fn drive(corpus: &Corpus, file: &DataFile, _options: &Options) -> Result<Option<Vec<Case>>> {
     match file.group() {
         "gds" => Ok(Some(gds::drive(file))),
+        "resourcematcher" => resource_matcher::drive(corpus, file).map(Some),
         _ => Ok(None),
     }
 }
