@@ -1,14 +1,24 @@
-//! The service definitions that a new authority starts with.
+//! Service definitions that are written here: those that a new authority starts with, and those of its neighbours.
 
+mod generations;
+mod hdfs;
 mod hive;
+mod kafka;
 mod polaris;
+mod tag;
+mod trino;
 
 use std::collections::BTreeMap;
 
+pub use generations::{polaris_2_8, polaris_2_9};
+pub use hdfs::hdfs;
 pub use hive::hive;
+pub use kafka::kafka;
 pub use polaris::polaris;
+pub use tag::{add_component, remove_component, tag};
+pub use trino::trino;
 
-use crate::model::{ConditionDef, ResourceDef, ServiceDef};
+use crate::model::{ConditionDef, ResourceDef};
 
 /// The definition of gate one.
 pub const POLARIS: &str = "polaris";
@@ -16,6 +26,12 @@ pub const POLARIS: &str = "polaris";
 pub const HIVE: &str = "hive";
 /// The definition of tag services.
 pub const TAG: &str = "tag";
+/// The definition of Trino.
+pub const TRINO: &str = "trino";
+/// The definition of file systems.
+pub const HDFS: &str = "hdfs";
+/// The definition of message brokers.
+pub const KAFKA: &str = "kafka";
 
 /// The service of gate one.
 pub const GATE_ONE_SERVICE: &str = "polaris";
@@ -29,31 +45,12 @@ pub const AUDIT_FILTERS_CONFIG: &str = "ranger.plugin.audit.filters";
 
 const DEFAULT_MATCHER: &str = "org.apache.ranger.plugin.resourcematcher.RangerDefaultResourceMatcher";
 
-/// The definition of tag services, with the one level `tag`.
-pub fn tag() -> ServiceDef {
-    let condition = |name: &str, evaluator: &str, option: (&str, &str)| ConditionDef {
-        name: name.to_owned(),
-        evaluator: format!("org.apache.ranger.plugin.conditionevaluator.{evaluator}"),
-        evaluator_options: BTreeMap::from([(option.0.to_owned(), option.1.to_owned())]),
-    };
-    ServiceDef {
-        id: 100,
-        name: TAG.to_owned(),
-        options: BTreeMap::from([("ui.pages".to_owned(), "tag-based-policies".to_owned())]),
-        resources: vec![ResourceDef {
-            is_excludes_supported: false,
-            matcher_options: options(&[("wildCard", "false"), ("ignoreCase", "false")]),
-            ..level(TAG, 1, None)
-        }],
-        conditions: vec![
-            condition(
-                "accessed-after-expiry",
-                "RangerScriptTemplateConditionEvaluator",
-                ("scriptTemplate", "ctx.isAccessedAfter('expiry_date');"),
-            ),
-            condition("expression", "RangerScriptConditionEvaluator", ("engineName", "JavaScript")),
-        ],
-        ..ServiceDef::default()
+/// The condition on the address that a request comes from.
+fn ip_range() -> ConditionDef {
+    ConditionDef {
+        name: "ip-range".to_owned(),
+        evaluator: "org.apache.ranger.plugin.conditionevaluator.RangerIpMatcher".to_owned(),
+        evaluator_options: BTreeMap::new(),
     }
 }
 

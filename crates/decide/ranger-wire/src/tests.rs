@@ -1,5 +1,7 @@
 //! Reading, writing and converting: what goes round comes back, and all faults are told.
 
+mod defs;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,9 @@
 //! The definition of gate two: databases, tables and columns, with masks and row filters.
 
-use super::{HIVE, level, options, owned};
-use crate::model::{AccessTypeDef, ConditionDef, MaskTypeDef, ResourceDef, ServiceDef};
+use super::{DEFAULT_MATCHER, HIVE, ip_range, level, options, owned};
+use crate::model::{AccessTypeDef, MaskTypeDef, ResourceDef, ServiceDef};
+
+const URL_MATCHER: &str = "org.apache.ranger.plugin.resourcematcher.RangerURLResourceMatcher";
 
 /// Name, label, category, implied grants.
 const ACCESS_TYPES: &[(&str, &str, Option<&str>, &[&str])] = &[
@@ -69,6 +71,14 @@ const MASK_TYPES: &[(&str, &str, &str, Option<&str>)] = &[
 pub fn hive() -> ServiceDef {
     let column = ResourceDef { is_valid_leaf: None, ..level("column", 30, Some("table")) };
     let udf = ResourceDef { is_valid_leaf: None, ..level("udf", 20, Some("database")) };
+    let beside = |name: &str, matcher: &str, is_recursive_supported: bool| ResourceDef {
+        is_recursive_supported,
+        is_excludes_supported: false,
+        matcher: matcher.to_owned(),
+        matcher_options: options(&[("wildCard", "true"), ("ignoreCase", "false")]),
+        is_valid_leaf: None,
+        ..level(name, 10, None)
+    };
     let exact = |name: &str| ResourceDef {
         name: name.to_owned(),
         matcher_options: options(&[("wildCard", "false")]),
@@ -77,7 +87,15 @@ pub fn hive() -> ServiceDef {
     ServiceDef {
         id: 3,
         name: HIVE.to_owned(),
-        resources: vec![level("database", 10, None), level("table", 20, Some("database")), udf, column],
+        resources: vec![
+            level("database", 10, None),
+            level("table", 20, Some("database")),
+            udf,
+            column,
+            beside("url", URL_MATCHER, true),
+            beside("hiveservice", DEFAULT_MATCHER, false),
+            beside("global", DEFAULT_MATCHER, false),
+        ],
         access_types: ACCESS_TYPES
             .iter()
             .map(|(name, label, category, implied)| AccessTypeDef {
@@ -87,11 +105,7 @@ pub fn hive() -> ServiceDef {
                 category: category.map(str::to_owned),
             })
             .collect(),
-        conditions: vec![ConditionDef {
-            name: "ip-range".to_owned(),
-            evaluator: "org.apache.ranger.plugin.conditionevaluator.RangerIpMatcher".to_owned(),
-            ..ConditionDef::default()
-        }],
+        conditions: vec![ip_range()],
         mask_types: MASK_TYPES
             .iter()
             .map(|(name, label, description, transformer)| MaskTypeDef {

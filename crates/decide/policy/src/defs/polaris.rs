@@ -11,7 +11,7 @@ use crate::model::{AccessTypeDef, ResourceDef, ServiceDef};
 type Row = (&'static str, &'static str, &'static [&'static [&'static str]]);
 
 /// Every single change of a table's metadata, and the access type that stands for most of them.
-const TABLE_CHANGES: &[&str] = &[
+pub(super) const TABLE_CHANGES: &[&str] = &[
     "table-properties-set",
     "table-properties-remove",
     "table-uuid-assign",
@@ -89,7 +89,7 @@ const CATALOG_METADATA: &[&str] = &[
     "policy-detach",
 ];
 
-const ACCESS_TYPES: &[Row] = &[
+pub(super) const ACCESS_TYPES: &[Row] = &[
     (
         "service-access-manage",
         "MANAGE",
@@ -236,6 +236,14 @@ const ACCESS_TYPES: &[Row] = &[
     ),
 ];
 
+/// What a form should offer for the realm.
+pub(super) const AT_ROOT: &[&str] =
+    &["service-", "catalog-create", "catalog-list", "principal-create", "principal-list"];
+
+/// What a form should offer for a namespace.
+pub(super) const AT_NAMESPACE: &[&str] =
+    &["namespace-", "table-create", "table-list", "view-create", "view-list", "policy-create", "policy-list"];
+
 /// The definition of gate one. Views stand in the level `table`.
 pub fn polaris() -> ServiceDef {
     let resource = |name: &str, number: i64, parent: Option<&str>, of: &[&str]| {
@@ -247,28 +255,10 @@ pub fn polaris() -> ServiceDef {
         id: 205,
         name: POLARIS.to_owned(),
         resources: vec![
-            resource(
-                "root",
-                10,
-                None,
-                &["service-", "catalog-create", "catalog-list", "principal-create", "principal-list"],
-            ),
+            resource("root", 10, None, AT_ROOT),
             resource("catalog", 20, Some("root"), &["catalog-"]),
             resource("principal", 20, Some("root"), &["principal-"]),
-            resource(
-                "namespace",
-                30,
-                Some("catalog"),
-                &[
-                    "namespace-",
-                    "table-create",
-                    "table-list",
-                    "view-create",
-                    "view-list",
-                    "policy-create",
-                    "policy-list",
-                ],
-            ),
+            resource("namespace", 30, Some("catalog"), AT_NAMESPACE),
             resource("table", 40, Some("namespace"), &["table-", "view-"]),
             resource("policy", 40, Some("namespace"), &["policy-"]),
         ],
@@ -286,7 +276,7 @@ pub fn polaris() -> ServiceDef {
 }
 
 /// Whether a form should offer an access type at a level; evaluation does not ask.
-fn is_of_level(access: &str, of: &[&str]) -> bool {
+pub(super) fn is_of_level(access: &str, of: &[&str]) -> bool {
     // Creating and listing belong to the level above, where the new thing will stand.
     let belongs_above = access.ends_with("-create") || access.ends_with("-list");
     of.iter().any(|entry| match entry.strip_suffix('-') {
@@ -297,7 +287,7 @@ fn is_of_level(access: &str, of: &[&str]) -> bool {
 }
 
 /// `table-data-read` → `Table data read`.
-fn label(name: &str) -> String {
+pub(super) fn label(name: &str) -> String {
     let text = name.replace('-', " ");
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())

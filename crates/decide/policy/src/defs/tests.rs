@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{hive, polaris, tag};
+use super::{
+    add_component, hdfs, hive, kafka, polaris, polaris_2_8, polaris_2_9, remove_component, tag, trino,
+};
 use crate::model::ServiceDef;
 
 fn check_names(def: &ServiceDef) {
@@ -37,7 +39,7 @@ fn check_names(def: &ServiceDef) {
 
 #[test]
 fn definitions_name_only_what_they_define_and_imply_all_of_it() {
-    for def in [polaris(), hive(), tag()] {
+    for def in [polaris(), polaris_2_8(), polaris_2_9(), hive(), trino(), hdfs(), kafka(), tag()] {
         check_names(&def);
     }
 }
@@ -69,4 +71,49 @@ fn only_bundles_imply_others() {
             "{name}"
         );
     }
+}
+
+#[test]
+fn tag_policies_can_say_what_each_component_can() {
+    let tag = tag();
+    let has = |name: &str| tag.access_types.iter().any(|access| access.name == name);
+    assert!(has("hive:select") && has("trino:select") && has("hdfs:read") && has("polaris:table-data-read"));
+    let all = tag.access_types.iter().find(|access| access.name == "hive:all").unwrap();
+    assert!(all.implied_grants.contains(&"hive:select".to_owned()));
+    assert!(tag.mask_types.iter().any(|mask| mask.name == "hive:MASK_NULL"));
+    assert_eq!(tag.mask_access_types, ["hive:select", "trino:select"]);
+    assert_eq!(tag.filter_access_types, ["hive:select", "trino:select"]);
+    assert_eq!((tag.mask_resources.len(), tag.filter_resources.len()), (1, 1));
+}
+
+#[test]
+fn a_component_is_put_in_place_of_itself_and_goes_without_a_trace() {
+    let before = tag();
+    let mut def = before.clone();
+    remove_component(&mut def, "hive");
+    assert!(!def.access_types.iter().any(|access| access.name.starts_with("hive:")));
+    assert_eq!(def.mask_access_types, ["trino:select"]);
+    remove_component(&mut def, "trino");
+    assert_eq!((def.mask_resources.len(), def.mask_types.len()), (0, 0));
+
+    let mut again = before.clone();
+    add_component(&mut again, &hive());
+    assert_eq!(again.access_types.len(), before.access_types.len());
+    add_component(&mut again, &before);
+    assert_eq!(again.access_types.len(), before.access_types.len());
+}
+
+#[test]
+fn rangers_generations_of_gate_one_have_what_they_had() {
+    let (old, new) = (polaris_2_8(), polaris_2_9());
+    assert_eq!((old.access_types.len(), old.resources.len()), (102, 8));
+    assert!(old.access_types.iter().all(|access| access.implied_grants.is_empty()));
+    assert_eq!((new.access_types.len(), new.resources.len()), (69, 6));
+    let n_implying = new.access_types.iter().filter(|access| !access.implied_grants.is_empty()).count();
+    assert_eq!(n_implying, 30);
+    let names = |def: &ServiceDef| -> BTreeSet<String> {
+        def.access_types.iter().map(|access| access.name.clone()).collect()
+    };
+    assert!(names(&new).is_subset(&names(&old)));
+    assert_eq!(names(&new), names(&polaris()));
 }

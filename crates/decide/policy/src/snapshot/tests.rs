@@ -64,6 +64,7 @@ fn a_matcher_that_is_not_offered_is_a_fault_once_a_policy_names_its_level() {
         matcher: "com.example.ShelfMatcher".to_owned(),
         ..Default::default()
     };
+    with_paths.service_defs.get_mut("hive").unwrap().resources.retain(|level| level.name != "url");
     with_paths.service_defs.get_mut("hive").unwrap().resources.push(level);
     assert_eq!(faults(with_paths.clone()), [""; 0]);
     let Draft(policy) = Draft::access(9, "url=s3://bucket");
