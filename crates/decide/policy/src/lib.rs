@@ -7,11 +7,11 @@ pub mod edit;
 pub mod evaluate;
 pub mod matching;
 pub mod model;
+pub mod normalise;
 pub mod operation;
 pub mod privilege;
 pub mod schedule;
 
-mod normalise;
 mod principal;
 mod snapshot;
 

@@ -1,5 +1,6 @@
 //! One driver for each format of Ranger's test data.
 
+mod definitions;
 mod gds;
 mod resource_matcher;
 
@@ -14,6 +15,7 @@ pub(crate) fn drive(corpus: &Corpus, file: &DataFile, _options: &Options) -> Res
     match file.group() {
         "gds" => Ok(Some(gds::drive(file))),
         "resourcematcher" => resource_matcher::drive(corpus, file).map(Some),
+        "servicedef-normalize" => definitions::drive(file).map(Some),
         _ => Ok(None),
     }
 }

@@ -27,7 +27,7 @@ impl Levels {
     /// The levels for one kind of policy.
     ///
     /// # Errors
-    /// Parents that do not exist or go round in a circle, and levels that must not be the last and are.
+    /// Parents that do not exist or go round in a circle.
     pub(crate) fn of(def: &ServiceDef, kind: PolicyKind) -> Result<Self, String> {
         match kind {
             PolicyKind::Access | PolicyKind::Audit => Self::new(&def.resources, None),
@@ -47,6 +47,10 @@ impl Levels {
             return Err("two levels have the same name".to_owned());
         }
         let completed = differences.map(|entries| normalise::completed_levels(defs, entries));
+        // Of a definition that contradicts itself about its last levels, no path is valid.
+        let offered = completed.as_deref().unwrap_or(defs);
+        let has_below = |name: &str| offered.iter().any(|below| below.parent.as_deref() == Some(name));
+        let is_valid = offered.iter().all(|def| def.is_valid_leaf != Some(false) || has_below(&def.name));
         let mut parents = Vec::with_capacity(defs.len());
         let mut levels = Vec::with_capacity(defs.len());
         for base in defs {
@@ -63,6 +67,7 @@ impl Levels {
                     Some(*by_name.get(name).ok_or_else(missing)?)
                 }
             });
+            let is_offered = is_offered && is_valid;
             levels.push(Level { options: LevelOptions::of(def), is_offered, path: Vec::new() });
         }
         for (number, level) in levels.iter_mut().enumerate() {
