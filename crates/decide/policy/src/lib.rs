@@ -1,16 +1,21 @@
 //! Given a policy snapshot and a request, says what is allowed, filtered and masked, and why.
 
 pub mod bootstrap;
+pub mod condition;
 pub mod date_format;
 pub mod defs;
 pub mod edit;
 pub mod evaluate;
+pub mod expression;
+pub mod geolocation;
+pub mod json;
 pub mod matching;
 pub mod model;
 pub mod normalise;
 pub mod operation;
 pub mod privilege;
 pub mod schedule;
+pub mod script;
 
 mod principal;
 mod snapshot;

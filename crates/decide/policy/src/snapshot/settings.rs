@@ -1,14 +1,18 @@
 //! How a snapshot is built and asked: what Ranger keeps in a plug-in's configuration.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use chrono_tz::Tz;
 
 use crate::evaluate::ConditionErrors;
+use crate::script::ScriptEngine;
 
 /// How a snapshot is built.
 #[derive(Clone, Debug, Default)]
 pub struct BuildOptions {
+    /// Runs the scripts of conditions and expressions; without it they cannot be evaluated.
+    pub scripts: Option<Arc<dyn ScriptEngine>>,
     pub plugin: PluginSettings,
     pub strictness: Strictness,
 }
