@@ -22,6 +22,8 @@ struct Tokens<'a> {
     user: &'a str,
     owner: Option<&'a str>,
     attributes: &'a BTreeMap<String, AttributeValue>,
+    /// What a token stands for that nothing else is known of.
+    any_other: Option<&'a AttributeValue>,
 }
 
 static NO_ATTRIBUTES: BTreeMap<String, AttributeValue> = BTreeMap::new();
@@ -35,7 +37,14 @@ impl<'a> MatchContext<'a> {
 
     /// `{USER}` and `{OWNER}` stand for these; without a user (the empty name) or owner the token stands for itself.
     pub fn new(user: &'a str, owner: Option<&'a str>) -> Self {
-        Self { tokens: Some(Tokens { user, owner, attributes: &NO_ATTRIBUTES }), expressions: None }
+        let tokens = Tokens { user, owner, attributes: &NO_ATTRIBUTES, any_other: None };
+        Self { tokens: Some(tokens), expressions: None }
+    }
+
+    /// Every token stands for the same.
+    pub(crate) fn of_any_token(value: &'a AttributeValue) -> Self {
+        let tokens = Tokens { user: "", owner: None, attributes: &NO_ATTRIBUTES, any_other: Some(value) };
+        Self { tokens: Some(tokens), expressions: None }
     }
 
     /// An attribute `token:X` stands for `{X}`.
@@ -73,13 +82,15 @@ impl std::fmt::Debug for MatchContext<'_> {
 
 impl Tokens<'_> {
     fn push(&self, name: &str, into: &mut String) -> bool {
-        let given = self.attributes.iter().find(|(key, _)| key.strip_prefix(TOKEN_ATTRIBUTE) == Some(name));
+        let is_named =
+            |(key, _): &(&String, &AttributeValue)| key.strip_prefix(TOKEN_ATTRIBUTE) == Some(name);
+        let given = self.attributes.iter().find(is_named).map(|(_, value)| value).or(self.any_other);
         let text = match (given, name) {
             // The engine sets these two whatever the request brings along.
             (_, "USER") if !self.user.is_empty() => self.user,
             (_, "OWNER") if self.owner.is_some() => self.owner.unwrap_or_default(),
-            (Some((_, AttributeValue::Text(text))), _) => text,
-            (Some((_, AttributeValue::List(all))), _) => {
+            (Some(AttributeValue::Text(text)), _) => text,
+            (Some(AttributeValue::List(all)), _) => {
                 into.push_str(&format!("[{}]", all.join(", ")));
                 return true;
             }
