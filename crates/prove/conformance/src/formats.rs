@@ -1,5 +1,6 @@
 //! One driver for each format of Ranger's test data.
 
+mod administration;
 mod definitions;
 mod gds;
 mod resource_matcher;
@@ -16,6 +17,7 @@ pub(crate) fn drive(corpus: &Corpus, file: &DataFile, _options: &Options) -> Res
         "gds" => Ok(Some(gds::drive(file))),
         "resourcematcher" => resource_matcher::drive(corpus, file).map(Some),
         "servicedef-normalize" => definitions::drive(file).map(Some),
+        "admin" => administration::drive(corpus, file).map(Some),
         _ => Ok(None),
     }
 }
