@@ -60,6 +60,11 @@ pub struct Location<'t> {
 }
 
 impl<'t> Location<'t> {
+    /// Every name with its value.
+    pub fn all(self) -> impl Iterator<Item = (&'t str, &'t str)> {
+        self.names.iter().map(String::as_str).zip(self.values.iter().map(String::as_str))
+    }
+
     pub fn value(&self, name: &str) -> Option<&'t str> {
         let at = self.names.iter().position(|known| known == name)?;
         self.values.get(at).map(String::as_str)

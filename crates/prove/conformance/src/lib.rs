@@ -1,9 +1,17 @@
 //! Holds the policy engine against Ranger's own test data, and against a second evaluator that is slow and obvious.
 
+pub mod answer;
 mod corpus;
+mod engines;
 mod formats;
+mod locations;
+pub mod obvious;
+mod question;
+mod read;
 mod report;
 mod run;
+mod scene;
+pub mod settings;
 
 pub use report::{Case, FileReport, Outcome, Sum};
 pub use run::{EngineChoice, Options, run};

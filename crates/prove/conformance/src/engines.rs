@@ -1,0 +1,106 @@
+//! The evaluators behind one face, so that every case asks them alike.
+
+use anyhow::{Result, anyhow};
+use policy::model::{PolicyKind, State};
+use policy::{BuildOptions, Membership, PluginSettings, Snapshot, Strictness};
+
+use crate::answer::{Answer, Rank};
+use crate::obvious::World;
+use crate::question::Question;
+use crate::report::Outcome;
+use crate::run::EngineChoice;
+
+/// One evaluator with a scene.
+#[derive(Clone, Debug)]
+pub(crate) enum Engine {
+    Fast(Box<Snapshot>),
+    Obvious(Box<World>),
+}
+
+impl Engine {
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Fast(_) => "fast",
+            Self::Obvious(_) => "obvious",
+        }
+    }
+
+    pub(crate) fn evaluate(&self, kind: PolicyKind, question: &Question) -> Answer {
+        let who = self.membership(question);
+        let request = question.request(&who);
+        match self {
+            Self::Fast(snapshot) => {
+                let said = snapshot.evaluate(kind, &request);
+                Answer {
+                    is_allowed: said.is_allowed(),
+                    is_determined: said.is_determined,
+                    policy: said.policy,
+                    policy_version: said.policy_version,
+                    priority: match said.policy_priority {
+                        ..=0 => Rank::Normal,
+                        1 => Rank::Override,
+                        2.. => Rank::Highest,
+                    },
+                    zone: said.zone,
+                    reason: said.reason,
+                    is_audited: said.is_audited,
+                    is_audit_determined: said.is_audit_determined,
+                    audit_policy: said.audit_policy,
+                    mask: said.mask,
+                    filter: said.filter,
+                }
+            }
+            Self::Obvious(world) => world.evaluate(kind, &request),
+        }
+    }
+
+    /// Who asks: with the roles that the request names, or else with those that the user has.
+    fn membership(&self, question: &Question) -> Membership {
+        let Question { user, groups, roles, .. } = question;
+        if let Some(roles) = roles {
+            return Membership { user: user.clone(), groups: groups.clone(), roles: roles.clone() };
+        }
+        match self {
+            Self::Obvious(world) => world.membership(user, groups),
+            Self::Fast(snapshot) => {
+                let principal = policy::Principal {
+                    user: user.clone(),
+                    claimed_groups: groups.clone(),
+                    claimed_roles: std::collections::BTreeSet::new(),
+                };
+                // The groups of the user store count only where a plug-in is told so.
+                Membership { groups: groups.clone(), ..snapshot.membership(&principal) }
+            }
+        }
+    }
+}
+
+/// The evaluators that a run asks.
+pub(crate) fn engines(choice: EngineChoice, state: &State, settings: &PluginSettings) -> Result<Vec<Engine>> {
+    let mut engines = Vec::new();
+    if choice != EngineChoice::Fast {
+        engines.push(Engine::Obvious(Box::new(World::new(state.clone(), settings.clone()))));
+    }
+    if choice != EngineChoice::Obvious {
+        let options = BuildOptions {
+            plugin: settings.clone(),
+            strictness: Strictness::Report,
+            ..BuildOptions::default()
+        };
+        let snapshot = Snapshot::build_with(state.clone(), &options).map_err(|faults| {
+            let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            anyhow!("the snapshot cannot be built: {}", faults.join("; "))
+        })?;
+        engines.push(Engine::Fast(Box::new(snapshot)));
+    }
+    Ok(engines)
+}
+
+/// Passed when no evaluator differs from what is expected.
+pub(crate) fn judge(engines: &[Engine], differences: impl Fn(&Engine) -> Vec<String>) -> Outcome {
+    let mut lines = Vec::new();
+    for engine in engines {
+        lines.extend(differences(engine).into_iter().map(|line| format!("{}: {line}", engine.name())));
+    }
+    if lines.is_empty() { Outcome::Passed } else { Outcome::Failed(lines) }
+}
