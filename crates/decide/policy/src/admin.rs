@@ -3,16 +3,13 @@
 //! An item hands on its own access types, on what its policy names. Denials and exceptions with `delegateAdmin` take
 //! away. Zones stand apart: a policy of a zone is administered by policies of that zone.
 
-mod covering;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Membership;
 use crate::edit::PUBLIC;
 use crate::evaluate::ConditionErrors;
-use crate::matching::{Levels, MatchContext, ResourceMatcher};
+use crate::matching::{Levels, MatchContext, ResourceMatcher, with_everything_for_macros};
 use crate::model::{Item, Policy, PolicyId, PolicyKind, ResourceMap, Service, ServiceDef, State, Zone};
-use covering::with_everything_for_macros;
 
 /// The access type that any item with `delegateAdmin` holds.
 const ADMIN_ACCESS: &str = "_admin";

@@ -15,6 +15,7 @@ pub mod model;
 pub mod normalise;
 pub mod operation;
 pub mod privilege;
+pub mod resource_name;
 pub mod schedule;
 pub mod script;
 

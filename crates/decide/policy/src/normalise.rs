@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{AccessTypeDef, MaskTypeDef, ResourceDef, ServiceDef};
+use crate::model::{
+    Access, AccessTypeDef, FilterItem, Item, MaskInfo, MaskItem, MaskTypeDef, Policy, ResourceDef, ServiceDef,
+};
 
 /// The marker access types that stand for a category.
 const MARKERS: [(&str, &str); 5] = [
@@ -117,6 +119,43 @@ pub fn for_component(tag_def: &ServiceDef, component: &str) -> ServiceDef {
         mask_access_types: names(&tag_def.mask_access_types),
         filter_access_types: names(&tag_def.filter_access_types),
         ..tag_def.clone()
+    }
+}
+
+/// A tag policy as the engine of one component reads it: what belongs to other components is not in it, and items to
+/// which nothing is left are not either.
+pub fn policy_for_component(policy: &Policy, component: &str) -> Policy {
+    let narrow = |item: &Item| {
+        let own = |access: &Access| {
+            Some(Access { kind: name_in(&access.kind, component)?.to_owned(), ..access.clone() })
+        };
+        Item { accesses: item.accesses.iter().filter_map(own).collect(), ..item.clone() }
+    };
+    let is_left = |before: &Item, after: &Item| {
+        before.accesses.is_empty() || !after.accesses.is_empty() || after.delegate_admin
+    };
+    let items = |all: &[Item]| -> Vec<Item> {
+        let narrowed = all.iter().map(|item| (item, narrow(item)));
+        narrowed.filter(|(before, after)| is_left(before, after)).map(|(_, after)| after).collect()
+    };
+    let mask = |mask: &MaskItem| {
+        let item = narrow(&mask.item);
+        let mask_type = name_in(&mask.mask.mask_type, component)?.to_owned();
+        let mask_info = MaskInfo { mask_type, ..mask.mask.clone() };
+        is_left(&mask.item, &item).then_some(MaskItem { item, mask: mask_info })
+    };
+    let filter = |filter: &FilterItem| {
+        let item = narrow(&filter.item);
+        is_left(&filter.item, &item).then(|| FilterItem { item, ..filter.clone() })
+    };
+    Policy {
+        items: items(&policy.items),
+        deny_items: items(&policy.deny_items),
+        allow_exceptions: items(&policy.allow_exceptions),
+        deny_exceptions: items(&policy.deny_exceptions),
+        mask_items: policy.mask_items.iter().filter_map(mask).collect(),
+        filter_items: policy.filter_items.iter().filter_map(filter).collect(),
+        ..policy.clone()
     }
 }
 

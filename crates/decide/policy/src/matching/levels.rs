@@ -19,6 +19,8 @@ struct Level {
     /// `Err`: the level's matcher is not offered, which matters once a policy names the level.
     options: Result<LevelOptions, String>,
     is_offered: bool,
+    /// Whether a hierarchy may end here.
+    is_leaf: bool,
     /// The levels from a root down to this one.
     path: Vec<usize>,
 }
@@ -68,7 +70,8 @@ impl Levels {
                 }
             });
             let is_offered = is_offered && is_valid;
-            levels.push(Level { options: LevelOptions::of(def), is_offered, path: Vec::new() });
+            let is_leaf = def.is_valid_leaf == Some(true) || !has_below(&def.name);
+            levels.push(Level { options: LevelOptions::of(def), is_offered, is_leaf, path: Vec::new() });
         }
         for (number, level) in levels.iter_mut().enumerate() {
             let circle = || "the parents of its levels go round in a circle".to_owned();
@@ -87,6 +90,12 @@ impl Levels {
 
     pub(crate) fn number(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
+    }
+
+    /// Whether exactly these levels are a hierarchy, from a root to where one may end.
+    pub(crate) fn is_hierarchy<'n>(&self, names: impl Iterator<Item = &'n str> + Clone) -> bool {
+        let last = self.path(names).and_then(<[usize]>::last);
+        last.and_then(|level| self.levels.get(*level)).is_some_and(|level| level.is_leaf)
     }
 
     /// The path that exactly these levels make; `None` if one is unknown, is missing in between, or lies elsewhere.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::request::RequestLevel;
-use super::{LevelMatcher, Levels, MatchContext, RequestPath};
+use super::{LevelMatcher, LevelOptions, Levels, MatchContext, RequestPath};
 use crate::evaluate::{ElementScope, LevelValue, Resource};
 use crate::model::{ResourceMap, ResourceValues};
 
@@ -71,12 +71,20 @@ impl ResourceMatcher {
     /// # Errors
     /// A level asks for something that is not offered.
     pub(crate) fn new(levels: &Levels, resources: &ResourceMap) -> Result<Option<Self>, String> {
+        Self::with_matchers(levels, resources, LevelMatcher::new)
+    }
+
+    pub(crate) fn with_matchers(
+        levels: &Levels,
+        resources: &ResourceMap,
+        matcher: impl Fn(&LevelOptions, &ResourceValues) -> LevelMatcher,
+    ) -> Result<Option<Self>, String> {
         let Some(path) = levels.path(resources.keys().map(String::as_str)) else { return Ok(None) };
         let mut matchers = Vec::with_capacity(path.len());
         for level in path {
             let named = resources.iter().find(|(name, _)| levels.number(name) == Some(*level));
             let Some((_, values)) = named else { return Ok(None) };
-            matchers.push((*level, LevelMatcher::new(levels.options(*level)?, values)));
+            matchers.push((*level, matcher(levels.options(*level)?, values)));
         }
         let n_needed = matchers.iter().rposition(|(_, matcher)| !matcher.is_any()).map_or(0, |at| at + 1);
         Ok(Some(Self { path: matchers.into_boxed_slice(), n_needed }))

@@ -1,7 +1,9 @@
-//! Takes a policy's tokens and expressions for whatever they may stand for, before another policy has to cover it.
+//! Takes the tokens and expressions of a policy's resource for whatever they may stand for.
 
+use super::level::LevelOptions;
+use super::token::Expressions;
+use super::{LevelMatcher, Levels, MatchContext, ResourceMatcher};
 use crate::evaluate::AttributeValue;
-use crate::matching::{Expressions, Levels, MatchContext};
 use crate::model::ResourceMap;
 
 /// Every token and expression stands for everything.
@@ -27,4 +29,17 @@ pub(crate) fn with_everything_for_macros(levels: &Levels, map: &ResourceMap) -> 
         }
     }
     map
+}
+
+impl ResourceMatcher {
+    /// Matches whatever these resources match for anybody. `None`: they make no path of the definition.
+    pub(crate) fn for_any_macro(levels: &Levels, map: &ResourceMap) -> Option<Self> {
+        let map = with_everything_for_macros(levels, map);
+        Self::with_matchers(levels, &map, |options, values| {
+            // The star that a token became counts, whatever the level says of wildcards.
+            LevelMatcher::new(&LevelOptions { wild_card: true, ..options.clone() }, values)
+        })
+        .ok()
+        .flatten()
+    }
 }
