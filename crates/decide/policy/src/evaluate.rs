@@ -1,13 +1,19 @@
 //! Decides one request against one snapshot: access, row filters and masks.
 
 mod access;
+mod asked;
+mod audit;
 mod context;
 mod evaluation;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod inline;
 mod items;
+mod ranger;
 mod request;
+mod running;
 mod table;
+mod trace;
 mod verdict;
 
 pub use crate::matching::MatchType;
@@ -21,6 +27,7 @@ pub use request::{
     ColumnName, ConditionErrors, GateTwoSettings, LevelValue, MaskCombine, MaskPrecedence, Request, Resource,
     RowFilterCombine, TableRequest,
 };
+pub use trace::{Considered, Note, Trace};
 pub use verdict::{
     Because, ColumnRule, Decision, FilterRule, MaskRule, PassedOver, PassedOverReason, Restriction,
     TableRules, Verdict, Via,

@@ -68,6 +68,11 @@ impl ExpressionTable {
         Self { engine, compiled: BTreeMap::new() }
     }
 
+    /// Whether no text had an expression.
+    pub fn is_empty(&self) -> bool {
+        self.compiled.is_empty()
+    }
+
     /// Compiles every expression of a text; what is wrong with them is returned and kept.
     pub fn add(&mut self, text: &str) -> Vec<ScriptError> {
         let Some(engine) = &self.engine else { return Vec::new() };

@@ -160,7 +160,7 @@ pub fn policy_for_component(policy: &Policy, component: &str) -> Policy {
 }
 
 /// A name of a tag definition as a component calls it; `None` if it is another component's.
-fn name_in<'n>(name: &'n str, component: &str) -> Option<&'n str> {
+pub(crate) fn name_in<'n>(name: &'n str, component: &str) -> Option<&'n str> {
     match name.split_once(OF_COMPONENT) {
         None => Some(name),
         Some((of, rest)) => (of == component).then_some(rest),

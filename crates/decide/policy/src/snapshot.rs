@@ -1,26 +1,40 @@
 //! One version of the authority's state, with what evaluation needs to find its way in it.
 
 mod access_types;
-mod condition;
+mod audit_filter;
+mod build;
+mod byte_map;
 mod index;
 mod membership;
+mod names;
+mod order;
 mod policy;
-
+mod repository;
 mod service;
 mod settings;
+mod tagged;
+mod zones;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
+use crate::condition::ConditionSettings;
 use crate::edit::Change;
-use crate::model::{Policy, State, Version};
+use crate::expression::ExpressionTable;
+use crate::model::{State, Version};
 use crate::{Membership, Principal, defs};
 
-pub(crate) use condition::{Condition, Held};
+pub(crate) use access_types::AccessNumber;
+pub(crate) use audit_filter::{CompiledAuditFilter, FilterResource};
 pub(crate) use index::Reach;
 use membership::MemberIndex;
-pub(crate) use policy::{CompiledItem, CompiledPolicy};
-pub(crate) use service::CompiledService;
+use names::Names;
+pub(crate) use names::Numbers;
+pub(crate) use policy::{CompiledItem, CompiledPolicy, Reached};
+pub(crate) use repository::{Candidates, PolicyIndex, Repository};
+pub(crate) use service::{CompiledService, Policies};
 pub use settings::{AuditMode, BuildOptions, PluginSettings, Strictness};
+pub(crate) use tagged::CompiledTag;
 
 /// Why a state cannot be made into a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,14 +51,19 @@ impl Fault {
 
 /// One version of the authority's state, ready to be asked.
 ///
-/// INVARIANT: every enabled policy of the state has been read, so that evaluation never has to leave one out.
+/// INVARIANT: every enabled policy of the state has been read, or is kept as one that counts against its principals.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     state: State,
     options: BuildOptions,
     faults: Vec<Fault>,
-    members: MemberIndex,
-    services: HashMap<String, CompiledService>,
+    members: Arc<MemberIndex>,
+    names: Arc<Names>,
+    expressions: Arc<ExpressionTable>,
+    conditions: Arc<ConditionSettings>,
+    services: BTreeMap<String, Arc<CompiledService>>,
+    /// By tag service: the services that listen to it.
+    listeners: BTreeMap<String, Vec<String>>,
     service_of_catalog: HashMap<String, String>,
 }
 
@@ -58,49 +77,26 @@ impl Snapshot {
     /// # Errors
     /// Every fault of the state, unless the options say that faults are to be reported only.
     pub fn build_with(mut state: State, options: &BuildOptions) -> Result<Self, Vec<Fault>> {
+        let first_free = state.policies.keys().next_back().map_or(1, |id| id.0.saturating_add(1));
+        state.next_policy_id = state.next_policy_id.max(first_free);
         let mut faults = misplaced(&state);
-        let mut by_service: HashMap<&str, Vec<&Policy>> = HashMap::new();
-        for policy in state.policies.values() {
-            if !state.services.contains_key(&policy.service) {
-                let (name, service) = (&policy.name, &policy.service);
-                faults
-                    .push(Fault::new(format!("policy `{name}` belongs to the unknown service `{service}`")));
-            }
-            by_service.entry(policy.service.as_str()).or_default().push(policy);
-        }
-        let mut services = HashMap::new();
-        for (name, service) in &state.services {
-            let Some(def) = state.service_defs.get(&service.service_def) else {
-                let def = &service.service_def;
-                faults.push(Fault::new(format!("service `{name}` has the unknown definition `{def}`")));
-                continue;
-            };
-            let policies = by_service.remove(name.as_str()).unwrap_or_default();
-            if def.name == defs::TAG {
-                // A protection that nothing evaluates must not look as if it protected.
-                let enabled = policies.iter().filter(|policy| policy.is_enabled);
-                faults.extend(enabled.map(|policy| {
-                    Fault::new(format!(
-                        "policy `{}` of service `{name}`: tag policies are not supported",
-                        policy.name
-                    ))
-                }));
-            }
-            match CompiledService::new(&service::Parts { service, def, policies }) {
-                Ok(compiled) => {
-                    services.insert(name.clone(), compiled);
-                }
-                Err(messages) => faults.extend(messages.into_iter().map(Fault::new)),
-            }
-        }
         let service_of_catalog = service_of_catalog(&state, &mut faults);
+        let built = build::services(&state, options, &mut faults);
         if !faults.is_empty() && options.strictness == Strictness::Strict {
             return Err(faults);
         }
-        let first_free = state.policies.keys().next_back().map_or(1, |id| id.0.saturating_add(1));
-        state.next_policy_id = state.next_policy_id.max(first_free);
-        let members = MemberIndex::new(&state);
-        Ok(Self { state, options: options.clone(), faults, members, services, service_of_catalog })
+        Ok(Self {
+            members: Arc::new(MemberIndex::new(&state)),
+            state,
+            options: options.clone(),
+            faults,
+            names: Arc::new(built.names),
+            expressions: Arc::new(built.expressions),
+            conditions: Arc::new(ConditionSettings::of(&options.plugin)),
+            services: built.services,
+            listeners: built.listeners,
+            service_of_catalog,
+        })
     }
 
     /// What cannot be honoured of the state; empty where faults refuse a state.
@@ -139,7 +135,27 @@ impl Snapshot {
     }
 
     pub(crate) fn service(&self, name: &str) -> Option<&CompiledService> {
-        self.services.get(name)
+        self.services.get(name).map(Arc::as_ref)
+    }
+
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
+    }
+
+    pub(crate) fn numbers_of(&self, who: &Membership) -> Numbers {
+        self.names.of(who)
+    }
+
+    pub(crate) fn expressions(&self) -> &ExpressionTable {
+        &self.expressions
+    }
+
+    pub(crate) fn condition_settings(&self) -> &ConditionSettings {
+        &self.conditions
+    }
+
+    pub(crate) fn plugin(&self) -> &PluginSettings {
+        &self.options.plugin
     }
 }
 

@@ -331,6 +331,7 @@ pub(crate) fn rules_for(
         who: &running.who,
         now: running.now,
         client_addr: running.context.client_addr,
+        context: &policy::NO_CONTEXT,
         settings: &running.engine.settings.gate_two,
     })
 }

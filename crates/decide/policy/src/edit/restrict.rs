@@ -155,6 +155,7 @@ mod tests {
             who: &who,
             now: now(),
             client_addr: None,
+            context: &crate::NO_CONTEXT,
             settings: &GateTwoSettings::default(),
         });
         matches!(rules.columns.as_slice(), [ColumnRule::Restricted(_)])

@@ -1,6 +1,9 @@
 //! Ranger's whole result for one request and one kind of policy (RangerAccessResult).
 
-use super::{Decision, Request};
+use super::asked::Asked;
+use super::ranger::{Evaluator, Mode, Zoned};
+use super::running::{By, Entry, EntryItem};
+use super::{Decision, Request, audit, inline};
 use crate::Snapshot;
 use crate::model::{MaskInfo, PolicyId, PolicyKind};
 
@@ -29,27 +32,88 @@ impl Evaluation {
     }
 }
 
+/// What stands for a mask whose condition cannot be evaluated: nothing is shown.
+const MASK_NULL: &str = "MASK_NULL";
+/// What stands for a filter whose condition cannot be evaluated: no row is shown.
+const NO_ROW: &str = "false";
+
 impl Snapshot {
     /// What Ranger's engine answers for one kind of policy, audit filters included.
     pub fn evaluate(&self, kind: PolicyKind, r: &Request<'_>) -> Evaluation {
-        let verdict = match kind {
-            PolicyKind::Access => Some(self.access(r)),
-            PolicyKind::Mask | PolicyKind::RowFilter | PolicyKind::Audit => None,
+        let Some(service) = self.service(r.service) else {
+            return Evaluation {
+                decision: Decision::Denied,
+                is_determined: true,
+                policy: None,
+                policy_version: None,
+                policy_priority: 0,
+                zone: None,
+                reason: Some(format!("no such policy service `{}`", r.service)),
+                is_audited: true,
+                is_audit_determined: true,
+                audit_policy: None,
+                mask: None,
+                filter: None,
+            };
         };
-        let decision = verdict.as_ref().map_or(Decision::Undetermined, |v| v.access);
+        let asked = Asked::new(self, service, r, self.plugin().condition_errors);
+        let Zoned { mut running, zone } = Evaluator::new(&asked, Mode { kind, is_plugin: true }).run();
+        inline::apply(&asked, kind, &mut running);
+        if let Some(is_audited) = audit::filtered(&asked, &running) {
+            running.audit(is_audited);
+        }
+        let entry = match running.by {
+            By::Policy(entry) => Some(entry),
+            By::Nothing | By::SuperUser | By::NoSuperUser | By::NotDenied | By::Inline => None,
+        };
+        let decision = match (running.is_allowed, running.by) {
+            (true, _) => Decision::Allowed,
+            (false, By::Nothing) => Decision::Undetermined,
+            (false, _) => Decision::Denied,
+        };
         Evaluation {
             decision,
-            is_determined: true,
-            policy: verdict.as_ref().and_then(|v| v.because.policy),
-            policy_version: verdict.as_ref().and_then(|v| v.because.policy_version),
-            policy_priority: 0,
-            zone: None,
-            reason: verdict.map(|v| v.because.reason),
-            is_audited: false,
-            is_audit_determined: false,
-            audit_policy: None,
-            mask: None,
-            filter: None,
+            is_determined: running.is_determined,
+            policy: entry.map(|entry| entry.policy.id),
+            policy_version: entry.map(|entry| entry.policy.version),
+            policy_priority: running.priority(),
+            zone: zone.map(str::to_owned),
+            reason: match running.by {
+                By::SuperUser => Some("superuser".to_owned()),
+                By::Inline => Some("inline-policy".to_owned()),
+                By::Nothing | By::NoSuperUser | By::NotDenied | By::Policy(_) => None,
+            },
+            is_audited: running.is_audited,
+            is_audit_determined: running.is_audit_determined,
+            audit_policy: running.audit_policy.map(|policy| policy.id),
+            mask: entry.and_then(|entry| mask_of(&entry)),
+            filter: entry.and_then(|entry| filter_of(&entry)),
         }
+    }
+}
+
+fn mask_of(entry: &Entry<'_>) -> Option<MaskInfo> {
+    match entry.item {
+        EntryItem::Mask(at) => entry.policy.masks.get(usize::from(at)).map(|(_, mask)| mask.clone()),
+        EntryItem::UnknownMask(_) => {
+            Some(MaskInfo { mask_type: MASK_NULL.to_owned(), ..MaskInfo::default() })
+        }
+        EntryItem::Allow(_)
+        | EntryItem::Deny(_)
+        | EntryItem::DenyElse
+        | EntryItem::Filter(_)
+        | EntryItem::UnknownFilter(_) => None,
+    }
+}
+
+fn filter_of(entry: &Entry<'_>) -> Option<String> {
+    match entry.item {
+        EntryItem::Filter(at) => entry.policy.filters.get(usize::from(at)).map(|(_, text)| text.to_string()),
+        EntryItem::UnknownFilter(_) => Some(NO_ROW.to_owned()),
+        EntryItem::Allow(_)
+        | EntryItem::Deny(_)
+        | EntryItem::DenyElse
+        | EntryItem::Mask(_)
+        | EntryItem::UnknownMask(_) => None,
     }
 }

@@ -196,6 +196,7 @@ pub(crate) fn rules_of_columns(
         who: &who,
         now: NOW,
         client_addr: None,
+        context: &crate::NO_CONTEXT,
         settings,
     })
 }

@@ -1,56 +1,19 @@
 //! Which items of one policy reach the user, and what the policy says through them.
 
-use std::net::IpAddr;
+use super::asked::{Asked, TagHit, Target};
+use crate::condition::Held;
+use crate::snapshot::{CompiledItem, CompiledPolicy};
 
-use stdx::Timestamp;
-
-use super::{ConditionErrors, Via};
-use crate::Membership;
-use crate::matching::MatchContext;
-use crate::snapshot::{CompiledItem, CompiledPolicy, Condition, Held};
-
-/// Who asks, and the circumstances.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Asker<'a> {
-    pub(crate) who: &'a Membership,
-    pub(crate) owner: Option<&'a str>,
-    pub(crate) now: Timestamp,
-    pub(crate) client_addr: Option<IpAddr>,
-    pub(crate) condition_errors: ConditionErrors,
-}
-
-impl<'a> Asker<'a> {
-    pub(crate) fn tokens(&self) -> MatchContext<'a> {
-        MatchContext::new(&self.who.user, self.owner)
-    }
-
-    pub(crate) fn held(&self, conditions: &[Condition]) -> Held {
-        match Condition::all_held(conditions, self.client_addr) {
-            Held::Unknown if self.condition_errors == ConditionErrors::Ranger => Held::NotMet,
-            held => held,
-        }
-    }
-}
-
-/// What about an item is asked.
+/// What one policy says of one access; numbers are places in its lists of items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    /// The item grants this access type. `None`: a type that nothing grants.
-    Access(Option<usize>),
-    /// The item grants it, and the right to pass it on.
-    Delegated(Option<usize>),
-    /// The item grants the right to pass on whatever it grants (`_admin`).
-    AnyDelegation,
-}
-
-/// What one policy says of one access.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Says {
     Nothing,
-    Allow(Via),
-    Deny(Option<Via>),
+    Allow(u16),
+    Deny(u16),
+    /// It admits nobody but those whom it allows.
+    DenyElse,
     /// A denial that an exception takes back.
-    DenyExcepted(Via),
+    DenyExcepted(u16),
 }
 
 /// How a condition that cannot be evaluated counts on a list of items.
@@ -60,32 +23,39 @@ enum IfUnknown {
     NotMet,
 }
 
-/// The order within one policy. Exceptions belong to their whole list, not to an item of it.
-pub(crate) fn policy_says(policy: &CompiledPolicy, wanted: Wanted, asker: &Asker<'_>) -> Says {
-    let all = asker.held(&policy.conditions);
+/// The order within one policy. Exceptions belong to their whole list, not to an item of it. `all` is what the policy's
+/// own conditions say.
+pub(crate) fn policy_says(
+    policy: &CompiledPolicy,
+    all: Held,
+    target: Target<'_>,
+    asked: &Asked<'_, '_>,
+    tag: Option<&TagHit<'_>>,
+) -> Says {
     if all == Held::NotMet {
         return Says::Nothing;
     }
-    let first =
-        |items: &[CompiledItem], if_unknown: IfUnknown| first_item(items, all, wanted, if_unknown, asker);
+    let first = |items: &[CompiledItem], if_unknown: IfUnknown| {
+        first_item(items, all, target, if_unknown, asked, tag)
+    };
 
     // 1. Denials, unless any exception speaks for the user. What cannot be evaluated counts against her.
     let mut excepted = None;
-    if let Some(via) = first(&policy.denies, IfUnknown::Met) {
+    if let Some(at) = first(&policy.denies, IfUnknown::Met) {
         match first(&policy.deny_exceptions, IfUnknown::NotMet) {
-            None => return Says::Deny(Some(via)),
+            None => return Says::Deny(at),
             exception => excepted = exception,
         }
     }
     // 2. Allows, unless any exception speaks against her.
-    if let Some(via) = first(&policy.allows, IfUnknown::NotMet)
+    if let Some(at) = first(&policy.allows, IfUnknown::NotMet)
         && first(&policy.allow_exceptions, IfUnknown::Met).is_none()
     {
-        return Says::Allow(via);
+        return Says::Allow(at);
     }
     // 3. Whatever is left, an allow that an exception cancelled included.
     if policy.is_deny_all_else {
-        return Says::Deny(None);
+        return Says::DenyElse;
     }
     excepted.map_or(Says::Nothing, Says::DenyExcepted)
 }
@@ -93,54 +63,62 @@ pub(crate) fn policy_says(policy: &CompiledPolicy, wanted: Wanted, asker: &Asker
 fn first_item(
     items: &[CompiledItem],
     all: Held,
-    wanted: Wanted,
+    target: Target<'_>,
     if_unknown: IfUnknown,
-    asker: &Asker<'_>,
-) -> Option<Via> {
-    items.iter().find_map(|item| {
-        let (is_wanted, own) = match wanted {
-            Wanted::Access(access) => (grants(item, access), asker.held(&item.conditions)),
-            Wanted::Delegated(access) => {
-                (item.delegate_admin && grants(item, access), asker.held(&item.conditions))
-            }
-            Wanted::AnyDelegation => (item.delegate_admin, Held::Met),
-        };
-        if !is_wanted {
-            return None;
+    asked: &Asked<'_, '_>,
+    tag: Option<&TagHit<'_>>,
+) -> Option<u16> {
+    let at = items.iter().position(|item| {
+        if !is_wanted(item, target) || asked.reached(item).is_none() {
+            return false;
         }
-        let counts = match all.and(own) {
+        let own = match target {
+            Target::Access(..) | Target::Delegated(_) => asked.held(&item.conditions, tag),
+            Target::AnyDelegation => Held::Met,
+        };
+        match all.and(own) {
             Held::Met => true,
             Held::NotMet => false,
             Held::Unknown => if_unknown == IfUnknown::Met,
-        };
-        if counts { item.via(asker.who, asker.owner) } else { None }
-    })
+        }
+    })?;
+    u16::try_from(at).ok()
 }
 
-fn grants(item: &CompiledItem, access: Option<usize>) -> bool {
-    access.is_some_and(|number| item.access.has(number))
+fn is_wanted(item: &CompiledItem, target: Target<'_>) -> bool {
+    let grants = |number: Option<_>| number.is_some_and(|number| item.access.has(number));
+    match target {
+        Target::Access(_, number) => grants(number),
+        Target::Delegated(number) => item.delegate_admin && grants(number),
+        Target::AnyDelegation => item.delegate_admin,
+    }
 }
 
 /// The first item of a mask or filter list that names the user for an access type.
-pub(crate) enum FirstItem<'p, T> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FirstItem {
     Nobody,
-    Found(&'p T, Via),
+    Found(u16),
     /// It names the user, and its conditions cannot be evaluated.
-    Unknown(&'p T),
+    Unknown(u16),
 }
 
 /// `all` is what the policy's own conditions say.
-pub(crate) fn first_rule<'p, T>(
-    items: &'p [(CompiledItem, T)],
+pub(crate) fn first_rule<T>(
+    items: &[(CompiledItem, T)],
     all: Held,
-    access: Option<usize>,
-    asker: &Asker<'_>,
-) -> FirstItem<'p, T> {
-    for (item, rule) in items.iter().filter(|(item, _)| grants(item, access)) {
-        let Some(via) = item.via(asker.who, asker.owner) else { continue };
-        match all.and(asker.held(&item.conditions)) {
-            Held::Met => return FirstItem::Found(rule, via),
-            Held::Unknown => return FirstItem::Unknown(rule),
+    target: Target<'_>,
+    asked: &Asked<'_, '_>,
+    tag: Option<&TagHit<'_>>,
+) -> FirstItem {
+    for (at, (item, _)) in items.iter().enumerate() {
+        if !is_wanted(item, target) || asked.reached(item).is_none() {
+            continue;
+        }
+        let Ok(at) = u16::try_from(at) else { return FirstItem::Nobody };
+        match all.and(asked.held(&item.conditions, tag)) {
+            Held::Met => return FirstItem::Found(at),
+            Held::Unknown => return FirstItem::Unknown(at),
             Held::NotMet => {}
         }
     }

@@ -18,6 +18,13 @@ pub enum LevelValue<'a> {
 }
 
 impl LevelValue<'_> {
+    fn borrowed(&self) -> LevelValue<'_> {
+        match self {
+            Self::One(text) => LevelValue::One(Cow::Borrowed(text.as_ref())),
+            Self::Any(texts) => LevelValue::Any(Cow::Borrowed(texts.as_ref())),
+        }
+    }
+
     pub fn values(&self) -> impl Iterator<Item = &str> {
         let (one, any) = match self {
             Self::One(value) => (Some(value.as_ref()), &[][..]),
@@ -53,6 +60,12 @@ impl<'a> Resource<'a> {
 
     pub fn levels(&self) -> &[(Cow<'a, str>, LevelValue<'a>)] {
         &self.levels
+    }
+
+    /// The same, without copying any text.
+    pub(crate) fn borrowed(&self) -> Resource<'_> {
+        let levels = self.levels.iter();
+        Resource::of_values(levels.map(|(level, value)| (Cow::Borrowed(level.as_ref()), value.borrowed())))
     }
 
     pub fn level(&self, name: &str) -> Option<&LevelValue<'a>> {
@@ -104,6 +117,8 @@ pub struct TableRequest<'a> {
     pub who: &'a Membership,
     pub now: Timestamp,
     pub client_addr: Option<IpAddr>,
+    /// What only some requests bring along.
+    pub context: &'a RequestContext,
     pub settings: &'a GateTwoSettings,
 }
 

@@ -1,21 +1,23 @@
 //! Gate two for one relation: its row filters, and for each column whether it is raw, masked or restricted.
 
-use super::items::{Asker, FirstItem, Says, Wanted, first_rule, policy_says};
+mod masks;
+mod named;
+
+use super::asked::{Asked, TagHit, Target};
+use super::items::{FirstItem, Says, first_rule, policy_says};
 use super::{
-    ColumnRule, FilterRule, MaskCombine, MaskRule, PassedOver, PassedOverReason, Resource, Restriction,
-    RowFilterCombine, TableRequest, TableRules, Via,
+    ColumnRule, FilterRule, PassedOver, PassedOverReason, Restriction, RowFilterCombine, TableRequest,
+    TableRules,
 };
 use crate::Snapshot;
-use crate::matching::{MatchType, RequestPath};
-use crate::model::{MaskInfo, PolicyId};
-use crate::snapshot::{CompiledPolicy, CompiledService, Held, Reach};
+use crate::condition::Held;
+use crate::expression::{TextPart, text_parts};
+use crate::model::{PolicyId, PolicyKind};
+use crate::snapshot::{CompiledItem, CompiledPolicy};
+use named::{Candidate, Relation};
 
 /// The access type that reads.
 const SELECT: &str = "select";
-/// The mask type that exempts.
-const MASK_NONE: &str = "MASK_NONE";
-/// The mask type whose expression the policy brings.
-const CUSTOM: &str = "CUSTOM";
 
 impl Snapshot {
     /// What gate two says of one relation.
@@ -23,13 +25,6 @@ impl Snapshot {
     /// Where it cannot say anything (no such service, no name for the relation), every column is restricted and a
     /// broken filter ends the read.
     pub fn table_rules(&self, r: &TableRequest<'_>) -> TableRules {
-        let asker = Asker {
-            who: r.who,
-            owner: r.owner,
-            now: r.now,
-            client_addr: r.client_addr,
-            condition_errors: r.settings.condition_errors,
-        };
         let service = match self.service(r.service) {
             None => return unavailable(r, &format!("no such policy service `{}`", r.service)),
             Some(service) if !service.is_enabled => {
@@ -37,14 +32,16 @@ impl Snapshot {
             }
             Some(service) => service,
         };
-        let Some(relation) = Relation::new(service, r) else {
+        let requests = named::requests(r);
+        let Some(relation) = Relation::new(self, service, r, &requests) else {
             let def = &service.def_name;
             return unavailable(
                 r,
                 &format!("no resource of the definition `{def}` can be named after the relation"),
             );
         };
-        let mut question = Question { service, relation, r, asker, passed_over: Vec::new() };
+        let target = Target::Access(SELECT, service.types.number(SELECT));
+        let mut question = Question { relation, r, target, passed_over: Vec::new() };
         // Restrictions come first: no mask can lift one.
         let restrictions = question.restrictions();
         let columns = question.columns(restrictions);
@@ -60,6 +57,7 @@ fn unavailable(r: &TableRequest<'_>, reason: &str) -> TableRules {
         policy_name: String::new(),
         policy_version: -1,
         expr: String::new(),
+        expressions: Vec::new(),
         broken: Some(reason.to_owned()),
     };
     TableRules {
@@ -69,316 +67,190 @@ fn unavailable(r: &TableRequest<'_>, reason: &str) -> TableRules {
     }
 }
 
-/// The relation and its columns as resources.
-struct Relation<'a> {
-    table: RequestPath<'a>,
-    /// By column: one resource for each name under which it is known.
-    columns: Vec<Vec<RequestPath<'a>>>,
-}
-
-impl<'a> Relation<'a> {
-    /// `None`: the definition has no such levels, or no policy can name the relation.
-    fn new(service: &CompiledService, r: &TableRequest<'a>) -> Option<Self> {
-        if !can_be_named(r.database) || !can_be_named(r.table) {
-            return None;
-        }
-        let levels = &service.access.levels;
-        let table = [("database", r.database), ("table", r.table)];
-        let column = |name: &'a str| {
-            RequestPath::new(levels, &Resource::new(table.into_iter().chain([("column", name)])))
-        };
-        let columns =
-            r.columns.iter().map(|known| known.all().map(column).collect()).collect::<Option<_>>()?;
-        Some(Self { table: RequestPath::new(levels, &Resource::new(table))?, columns })
-    }
-}
-
-struct Question<'a> {
-    service: &'a CompiledService,
-    relation: Relation<'a>,
+struct Question<'q, 'a, 'd> {
+    relation: Relation<'q, 'd>,
     r: &'a TableRequest<'a>,
-    asker: Asker<'a>,
+    target: Target<'a>,
     passed_over: Vec<PassedOver>,
 }
 
-/// What one mask policy says to the user, whatever the column.
-#[derive(Clone, Debug)]
-enum MaskSays {
-    Exempt(Via),
-    Mask(MaskInfo),
-    /// The mask stands and cannot be made; why.
-    Broken(String),
-}
-
-struct MaskCandidate<'a> {
-    policy: &'a CompiledPolicy,
-    says: MaskSays,
-    columns: Vec<usize>,
-}
-
-impl<'a> Question<'a> {
+impl<'q, 'd> Question<'q, '_, 'd> {
     /// For each column, the first denial of reading it. Allows are not asked: gate one grants.
     fn restrictions(&mut self) -> Vec<Option<Restriction>> {
         let mut found: Vec<Option<Restriction>> = vec![None; self.r.columns.len()];
-        let index = &self.service.access;
-        let select = self.service.access_types.number(SELECT);
-        let candidates =
-            index.candidates(&self.relation.table, Reach::Below).filter(|policy| policy.can_deny());
-        for policy in candidates.collect::<Vec<_>>() {
-            let columns = self.columns_named(policy);
-            if columns.is_empty() || !self.is_in_force(policy) {
+        for candidate in self.relation.candidates(PolicyKind::Access) {
+            let policy = candidate.policy;
+            if !policy.can_deny() || candidate.names.is_empty() || !self.is_in_force(policy) {
                 continue;
             }
-            let reason = match policy_says(policy, Wanted::Access(select), &self.asker) {
-                Says::Deny(Some(via)) => format!("Denied via {via}"),
-                Says::Deny(None) => "Denied by a policy that admits nobody else".to_owned(),
-                Says::DenyExcepted(via) => {
-                    self.pass_over(policy, None, PassedOverReason::Excepted(via));
-                    continue;
-                }
-                Says::Allow(_) | Says::Nothing => {
-                    self.pass_over(policy, None, PassedOverReason::NoItemMatches);
-                    continue;
-                }
-            };
-            for column in columns {
-                if let Some(slot @ None) = found.get_mut(column) {
-                    *slot = Some(restriction(policy, reason.clone()));
-                }
-            }
-        }
-        found
-    }
-
-    fn columns(&mut self, restrictions: Vec<Option<Restriction>>) -> Vec<ColumnRule> {
-        let candidates = self.mask_candidates();
-        let mut by_column: Vec<Vec<&MaskCandidate<'_>>> = vec![Vec::new(); self.r.columns.len()];
-        for candidate in &candidates {
-            for column in &candidate.columns {
-                if let Some(list) = by_column.get_mut(*column) {
-                    list.push(candidate);
-                }
-            }
-        }
-        let mut rules = Vec::with_capacity(restrictions.len());
-        for ((denied, masks), known) in restrictions.into_iter().zip(by_column).zip(self.r.columns) {
-            rules.push(match denied {
-                Some(restriction) => ColumnRule::Restricted(restriction),
-                None if !can_be_named(known.name) => {
-                    let reason = "no policy can name this column".to_owned();
-                    ColumnRule::Restricted(Restriction { policy: None, policy_name: None, reason })
-                }
-                None => match self.r.settings.mask_combine {
-                    MaskCombine::RestrictIfDifferent => self.combined_mask(&masks, known.name),
-                    MaskCombine::RangerFirstMatch => self.first_mask(&masks, known.name),
-                },
-            });
-        }
-        rules
-    }
-
-    /// The mask policies that say something to the user, in the order of evaluation.
-    fn mask_candidates(&mut self) -> Vec<MaskCandidate<'a>> {
-        let index = &self.service.masks;
-        let select = self.service.access_types.number(SELECT);
-        let mut found = Vec::new();
-        for policy in index.candidates(&self.relation.table, Reach::Below).collect::<Vec<_>>() {
-            let tokens = self.asker.tokens();
-            if !policy.matches(&self.relation.table, &tokens, |m| m.is_itself_or_below())
-                || !self.is_in_force(policy)
+            let mut excepted = None;
+            let mut denies = false;
+            for (name, says) in
+                self.says(&candidate, |asked, held, tag| policy_says(policy, held, self.target, asked, tag))
             {
-                continue;
-            }
-            let says =
-                match first_rule(&policy.masks, self.asker.held(&policy.conditions), select, &self.asker) {
-                    FirstItem::Nobody => {
-                        self.pass_over_nobody(policy);
+                let via = |item: Option<&CompiledItem>| item.and_then(|item| self.relation.table().via(item));
+                let reason = match says {
+                    Says::Deny(at) => match via(policy.denies.get(usize::from(at))) {
+                        Some(via) => format!("Denied via {via}"),
+                        None => "Denied".to_owned(),
+                    },
+                    Says::DenyElse => "Denied by a policy that admits nobody else".to_owned(),
+                    Says::DenyExcepted(at) => {
+                        excepted = via(policy.deny_exceptions.get(usize::from(at)));
                         continue;
                     }
-                    FirstItem::Found(mask, via) => mask_says(mask, via, &self.service.mask_types),
-                    FirstItem::Unknown(_) => {
-                        MaskSays::Broken("a condition of the mask cannot be evaluated".to_owned())
-                    }
+                    Says::Allow(_) | Says::Nothing => continue,
                 };
-            let columns = self.columns_named(policy);
-            if columns.is_empty() {
-                self.pass_over(policy, None, PassedOverReason::NoSuchColumn);
-                continue;
-            }
-            if let MaskSays::Exempt(via) = &says {
-                self.pass_over(policy, None, PassedOverReason::Exempt(via.clone()));
-            }
-            found.push(MaskCandidate { policy, says, columns });
-        }
-        found
-    }
-
-    /// The masks of the highest priority stand; where they differ the column is restricted.
-    fn combined_mask(&mut self, masks: &[&MaskCandidate<'_>], column: &str) -> ColumnRule {
-        // An exemption is from its own policy only, so it takes no part.
-        let mut standing = masks.iter().filter(|m| !matches!(m.says, MaskSays::Exempt(_)));
-        let Some(first) = standing.next() else { return ColumnRule::Raw };
-        let mut rule = rule_of(first);
-        for other in standing {
-            if other.policy.priority < first.policy.priority {
-                self.pass_over(other.policy, Some(column), PassedOverReason::Overruled(first.policy.id));
-            } else if let ColumnRule::Masked(mask) = &rule {
-                match rule_of(other) {
-                    ColumnRule::Masked(same) if is_same_mask(mask, &same) => {}
-                    ColumnRule::Masked(different) => {
-                        let reason = format!(
-                            "the masks of the policies `{}` and `{}` differ",
-                            mask.policy_name, different.policy_name
-                        );
-                        rule = ColumnRule::Restricted(restriction(first.policy, reason));
-                    }
-                    restricted => rule = restricted,
+                denies = true;
+                if let Some(slot @ None) = found.get_mut(self.relation.column_of(name)) {
+                    *slot = Some(restriction(policy, reason));
                 }
             }
+            match excepted {
+                _ if denies => {}
+                Some(via) => self.pass_over(policy, None, PassedOverReason::Excepted(via)),
+                None => self.pass_over(policy, None, PassedOverReason::NoItemMatches),
+            }
         }
-        rule
-    }
-
-    /// The first policy that says anything stands, an exemption too.
-    fn first_mask(&mut self, masks: &[&MaskCandidate<'_>], column: &str) -> ColumnRule {
-        let Some((first, rest)) = masks.split_first() else { return ColumnRule::Raw };
-        for other in rest {
-            self.pass_over(other.policy, Some(column), PassedOverReason::Overruled(first.policy.id));
-        }
-        rule_of(first)
+        found
     }
 
     fn filters(&mut self) -> Vec<FilterRule> {
-        let index = &self.service.filters;
-        let select = self.service.access_types.number(SELECT);
-        let mut rules = Vec::new();
-        let mut first: Option<PolicyId> = None;
-        for policy in index.candidates(&self.relation.table, Reach::Itself).collect::<Vec<_>>() {
-            let tokens = self.asker.tokens();
-            if !policy.matches(&self.relation.table, &tokens, MatchType::is_itself)
-                || !self.is_in_force(policy)
-            {
+        let mut rules: Vec<(i32, FilterRule)> = Vec::new();
+        let is_first_match = self.r.settings.row_filter_combine == RowFilterCombine::RangerFirstMatch;
+        for candidate in self.relation.candidates(PolicyKind::RowFilter) {
+            let policy = candidate.policy;
+            if !candidate.is_on_table || !self.is_in_force(policy) {
                 continue;
             }
-            let says = first_rule(&policy.filters, self.asker.held(&policy.conditions), select, &self.asker);
-            if matches!(says, FirstItem::Nobody) {
-                self.pass_over_nobody(policy);
+            let table = self.relation.table();
+            let tag = candidate.tag.as_ref();
+            let held = table.held_of(policy, tag);
+            let says = first_rule(&policy.filters, held, self.target, table, tag);
+            if says == FirstItem::Nobody {
+                self.pass_over_nobody(policy, held);
                 continue;
             }
-            if self.r.settings.row_filter_combine == RowFilterCombine::RangerFirstMatch
-                && let Some(first) = first
-            {
-                self.pass_over(policy, None, PassedOverReason::Overruled(first));
-                continue;
+            // A resource policy of a higher priority stands before a tag policy.
+            let standing = rules.last().map(|(priority, rule)| (*priority, rule.policy));
+            if let Some((priority, first)) = standing.filter(|_| is_first_match) {
+                if policy.priority() <= priority {
+                    self.pass_over(policy, None, PassedOverReason::Overruled(first));
+                    continue;
+                }
+                rules.clear();
             }
-            first = first.or(Some(policy.id));
+            let rule = |at: u16| policy.filters.get(usize::from(at));
             let (expr, broken) = match says {
                 FirstItem::Nobody => continue,
                 // A filter without text filters nothing: the item is an exemption.
-                FirstItem::Found(expr, via) if expr.is_empty() => {
-                    self.pass_over(policy, None, PassedOverReason::Exempt(via));
-                    continue;
-                }
-                FirstItem::Found(expr, _) => (expr.clone(), None),
-                FirstItem::Unknown(expr) => {
-                    (expr.clone(), Some("a condition of the filter cannot be evaluated".to_owned()))
+                FirstItem::Found(at) => match rule(at) {
+                    Some((item, expr)) if expr.is_empty() => {
+                        if let Some(via) = table.via(item) {
+                            self.pass_over(policy, None, PassedOverReason::Exempt(via));
+                        }
+                        continue;
+                    }
+                    found => (found.map(|(_, expr)| expr), None),
+                },
+                FirstItem::Unknown(at) => {
+                    let broken = match &policy.broken {
+                        Some(fault) => format!("the policy cannot be honoured: {fault}"),
+                        None => "a condition of the filter cannot be evaluated".to_owned(),
+                    };
+                    (rule(at).map(|(_, expr)| expr), Some(broken))
                 }
             };
-            rules.push(FilterRule {
+            let expr = expr.map(ToString::to_string).unwrap_or_default();
+            let (expressions, failed) = match expressions(&expr, table, tag) {
+                Ok(expressions) => (expressions, None),
+                Err(fault) => (Vec::new(), Some(fault)),
+            };
+            let rule = FilterRule {
                 policy: policy.id,
-                policy_name: policy.name.clone(),
+                policy_name: policy.name.to_string(),
                 policy_version: policy.version,
                 expr,
-                broken,
-            });
+                expressions,
+                broken: broken.or(failed),
+            };
+            rules.push((policy.priority(), rule));
         }
-        rules
+        rules.into_iter().map(|(_, rule)| rule).collect()
     }
 
-    /// The columns that a policy names, by any of their names. A policy of the table itself names all of them.
-    fn columns_named(&self, policy: &CompiledPolicy) -> Vec<usize> {
-        let tokens = self.asker.tokens();
-        let n_columns = self.relation.columns.len();
-        if policy.matches(&self.relation.table, &tokens, MatchType::is_itself) {
-            return (0..n_columns).collect();
+    /// What a policy says of each name that it reaches; once for all of them where no condition can tell them apart.
+    fn says<T: Copy>(
+        &self,
+        candidate: &Candidate<'q>,
+        ask: impl Fn(&Asked<'q, 'd>, Held, Option<&TagHit<'q>>) -> T,
+    ) -> Vec<(usize, T)> {
+        let policy = candidate.policy;
+        let tag = candidate.tag.as_ref();
+        let of = |asked: &Asked<'q, 'd>| ask(asked, asked.held_of(policy, tag), tag);
+        if !policy.has_conditions {
+            let same = of(self.relation.table());
+            return candidate.names.iter().map(|name| (*name, same)).collect();
         }
-        let is_named = |names: &Vec<RequestPath>| {
-            names.iter().any(|column| policy.matches(column, &tokens, MatchType::is_itself))
-        };
-        let columns = self.relation.columns.iter().enumerate();
-        columns.filter(|(_, names)| is_named(names)).map(|(at, _)| at).collect()
+        let names = candidate.names.iter();
+        names.filter_map(|name| Some((*name, of(self.relation.asked(*name)?)))).collect()
     }
 
     fn is_in_force(&mut self, policy: &CompiledPolicy) -> bool {
+        let is_valid = policy.is_valid_at(self.r.now) || policy.broken.is_some();
         if !policy.is_enabled {
             self.pass_over(policy, None, PassedOverReason::Disabled);
-        } else if !policy.is_valid_at(self.asker.now) {
+        } else if !is_valid {
             self.pass_over(policy, None, PassedOverReason::NotValidNow);
         }
-        policy.is_enabled && policy.is_valid_at(self.asker.now)
+        policy.is_enabled && is_valid
     }
 
-    fn pass_over_nobody(&mut self, policy: &CompiledPolicy) {
-        let reason = if self.asker.held(&policy.conditions) == Held::NotMet {
-            PassedOverReason::ConditionNotMet
-        } else {
-            PassedOverReason::NoItemMatches
+    fn pass_over_nobody(&mut self, policy: &CompiledPolicy, held: Held) {
+        let reason = match held {
+            Held::NotMet => PassedOverReason::ConditionNotMet,
+            Held::Met | Held::Unknown => PassedOverReason::NoItemMatches,
         };
         self.pass_over(policy, None, reason);
     }
 
     fn pass_over(&mut self, policy: &CompiledPolicy, column: Option<&str>, reason: PassedOverReason) {
-        self.passed_over.push(PassedOver {
+        let passed_over = PassedOver {
             policy: policy.id,
-            policy_name: policy.name.clone(),
+            policy_name: policy.name.to_string(),
             policy_version: policy.version,
             column: column.map(str::to_owned),
             reason,
-        });
+        };
+        if !self.passed_over.contains(&passed_over) {
+            self.passed_over.push(passed_over);
+        }
     }
 }
 
-/// Whether a request for the name means just that: an empty one and `*` mean everything.
-fn can_be_named(name: &str) -> bool {
-    !name.is_empty() && name != "*"
-}
-
-fn mask_says(mask: &MaskInfo, via: Via, mask_types: &[String]) -> MaskSays {
-    let has_text = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
-    if mask.mask_type.eq_ignore_ascii_case(MASK_NONE) {
-        MaskSays::Exempt(via)
-    } else if !mask_types.contains(&mask.mask_type.to_lowercase()) {
-        MaskSays::Broken(format!("the service definition has no mask type `{}`", mask.mask_type))
-    } else if has_text(&mask.condition_expr) {
-        MaskSays::Broken("masks with a condition of their own are not supported".to_owned())
-    } else if mask.mask_type.eq_ignore_ascii_case(CUSTOM) && !has_text(&mask.value_expr) {
-        MaskSays::Broken("the custom mask has no expression".to_owned())
-    } else {
-        MaskSays::Mask(mask.clone())
+/// The values of the expressions in a text, to be bound as literals.
+///
+/// # Errors
+/// One of them cannot be evaluated.
+fn expressions(
+    text: &str,
+    asked: &Asked<'_, '_>,
+    tag: Option<&TagHit<'_>>,
+) -> Result<Vec<(String, Option<String>)>, String> {
+    let mut values = Vec::new();
+    for part in text_parts(text) {
+        if let TextPart::Expression(expr) = part {
+            let value = asked
+                .with_circumstances(tag, |context| asked.snapshot.expressions().value(expr, context))
+                .map_err(|error| format!("the expression `{expr}` cannot be evaluated: {error}"))?;
+            values.push((expr.to_owned(), value));
+        }
     }
-}
-
-fn rule_of(candidate: &MaskCandidate<'_>) -> ColumnRule {
-    let policy = candidate.policy;
-    match &candidate.says {
-        MaskSays::Exempt(_) => ColumnRule::Raw,
-        MaskSays::Broken(reason) => ColumnRule::Restricted(restriction(policy, reason.clone())),
-        MaskSays::Mask(mask) => ColumnRule::Masked(MaskRule {
-            policy: policy.id,
-            policy_name: policy.name.clone(),
-            policy_version: policy.version,
-            mask_type: mask.mask_type.clone(),
-            value_expr: mask.value_expr.clone().filter(|_| mask.mask_type.eq_ignore_ascii_case(CUSTOM)),
-        }),
-    }
-}
-
-fn is_same_mask(a: &MaskRule, b: &MaskRule) -> bool {
-    a.mask_type.eq_ignore_ascii_case(&b.mask_type) && a.value_expr == b.value_expr
+    Ok(values)
 }
 
 fn restriction(policy: &CompiledPolicy, reason: String) -> Restriction {
-    Restriction { policy: Some(policy.id), policy_name: Some(policy.name.clone()), reason }
+    Restriction { policy: Some(policy.id), policy_name: Some(policy.name.to_string()), reason }
 }
 
 #[cfg(test)]

@@ -84,6 +84,8 @@ pub struct FilterRule {
     pub policy_name: String,
     pub policy_version: i64,
     pub expr: String,
+    /// What each `${{expression}}` of the text stands for, in order; to be bound as literals, never pasted.
+    pub expressions: Vec<(String, Option<String>)>,
     /// Why the filter cannot be had; then the read must end in an error.
     pub broken: Option<String>,
 }
@@ -103,6 +105,8 @@ pub struct MaskRule {
     pub policy_version: i64,
     pub mask_type: String,
     pub value_expr: Option<String>,
+    /// What each `${{expression}}` of the text stands for, in order; to be bound as literals, never pasted.
+    pub expressions: Vec<(String, Option<String>)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

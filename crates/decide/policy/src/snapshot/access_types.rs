@@ -1,85 +1,108 @@
 //! The access types of a service as numbers, with what each grants besides.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::model::{Access, Item, Policy, ServiceDef};
+use crate::normalise;
 
-/// The marker access types, which stand for a category.
-const MARKERS: [(&str, &str); 5] = [
-    ("_create", "CREATE"),
-    ("_read", "READ"),
-    ("_update", "UPDATE"),
-    ("_delete", "DELETE"),
-    ("_manage", "MANAGE"),
-];
+/// An access type's number.
+pub(crate) type AccessNumber = u16;
 
-/// Access types by number. Names compare without regard to case.
+/// Access types by number. Names compare without regard to case; the tag policies that a service listens to use the
+/// numbers of the service.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AccessTypes {
-    numbers: HashMap<String, usize>,
-    /// By number: what it grants besides, one level deep.
-    implied: Vec<Vec<usize>>,
-    n_defined: usize,
+    /// By the name as it was first spelled, and in lower case.
+    numbers: HashMap<Box<str>, AccessNumber>,
+    spelled: Vec<Box<str>>,
+    defined: Vec<AccessNumber>,
 }
 
 impl AccessTypes {
-    /// The types of a definition, the markers, and every type that a policy names without being asked.
-    pub(crate) fn new<'p>(def: &ServiceDef, policies: impl Iterator<Item = &'p Policy>) -> Self {
-        let mut types = Self { n_defined: def.access_types.len(), ..Self::default() };
-        let defined: Vec<usize> = def.access_types.iter().map(|access| types.intern(&access.name)).collect();
-        for (access, number) in def.access_types.iter().zip(&defined) {
-            let implied = access.implied_grants.iter().map(|name| types.intern(name)).collect();
-            types.set_implied(*number, implied);
-        }
-        for (marker, category) in MARKERS {
-            let of_category = def.access_types.iter().zip(&defined).filter(|(access, _)| {
-                access.category.as_deref().is_some_and(|c| c.eq_ignore_ascii_case(category))
-            });
-            let implied = of_category.map(|(_, number)| *number).collect();
-            let number = types.intern(marker);
-            types.set_implied(number, implied);
-        }
-        let all = types.intern("_all");
-        types.set_implied(all, defined);
-        for access in policies.flat_map(items_of).flat_map(|item| &item.accesses) {
-            types.intern(&access.kind);
-        }
+    /// The types of a definition.
+    pub(crate) fn new(def: &ServiceDef) -> Self {
+        let mut types = Self::default();
+        let defined = def.access_types.iter().map(|access| types.intern(&access.name));
+        let mut defined: Vec<AccessNumber> = defined.collect();
+        let mut seen = Vec::new();
+        defined.retain(|number| {
+            let is_new = !seen.contains(number);
+            seen.push(*number);
+            is_new
+        });
+        types.defined = defined;
         types
     }
 
-    fn intern(&mut self, name: &str) -> usize {
-        let next = self.implied.len();
-        let number = *self.numbers.entry(name.to_lowercase()).or_insert(next);
-        if number == next {
-            self.implied.push(Vec::new());
+    pub(crate) fn intern(&mut self, name: &str) -> AccessNumber {
+        if let Some(number) = self.number(name) {
+            return number;
         }
+        let number = AccessNumber::try_from(self.spelled.len()).unwrap_or(AccessNumber::MAX);
+        self.numbers.insert(name.to_lowercase().into(), number);
+        self.numbers.insert(name.into(), number);
+        self.spelled.push(name.into());
         number
     }
 
-    fn set_implied(&mut self, number: usize, implied: Vec<usize>) {
-        if let Some(slot) = self.implied.get_mut(number) {
-            *slot = implied;
-        }
-    }
-
-    pub(crate) fn number(&self, name: &str) -> Option<usize> {
+    pub(crate) fn number(&self, name: &str) -> Option<AccessNumber> {
         match self.numbers.get(name) {
             Some(number) => Some(*number),
-            None => self.numbers.get(&name.to_lowercase()).copied(),
+            None => self.numbers.get(name.to_lowercase().as_str()).copied(),
         }
     }
 
-    /// How many the definition itself names; they have the first numbers.
+    /// Whether the name is written as where it was first met, which is the definition for those that it has.
+    pub(crate) fn is_spelled(&self, number: AccessNumber, name: &str) -> bool {
+        self.name(number) == name
+    }
+
+    pub(crate) fn name(&self, number: AccessNumber) -> &str {
+        self.spelled.get(usize::from(number)).map_or("", |name| name)
+    }
+
+    /// Those of the definition, in its order and without markers.
+    pub(crate) fn defined(&self) -> &[AccessNumber] {
+        &self.defined
+    }
+}
+
+/// What the access types of one definition grant besides, one level deep.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Implied {
+    by_type: BTreeMap<AccessNumber, Vec<AccessNumber>>,
+    n_defined: usize,
+}
+
+impl Implied {
+    /// Of a tag definition, what one component reads of it.
+    pub(crate) fn new(def: &ServiceDef, types: &mut AccessTypes) -> Self {
+        let mut implied = Self { n_defined: def.access_types.len(), ..Self::default() };
+        let markers = normalise::markers(&def.access_types);
+        for access in def.access_types.iter().chain(&def.marker_access_types).chain(&markers) {
+            let number = types.intern(&access.name);
+            let grants = implied.by_type.entry(number).or_default();
+            grants.extend(access.implied_grants.iter().map(|name| types.intern(name)));
+            grants.dedup();
+        }
+        implied
+    }
+
+    /// How many the definition itself names.
     pub(crate) fn n_defined(&self) -> usize {
         self.n_defined
     }
 
+    pub(crate) fn of(&self, number: AccessNumber) -> &[AccessNumber] {
+        self.by_type.get(&number).map_or(&[], Vec::as_slice)
+    }
+
     /// What these accesses grant, one level of implied grants included.
-    pub(crate) fn granted(&self, accesses: &[Access]) -> AccessSet {
+    pub(crate) fn granted(&self, accesses: &[Access], types: &AccessTypes) -> AccessSet {
         let mut set = AccessSet::default();
-        for number in accesses.iter().filter(|a| a.is_allowed).filter_map(|a| self.number(&a.kind)) {
+        for number in accesses.iter().filter(|a| a.is_allowed).filter_map(|a| types.number(&a.kind)) {
             set.insert(number);
-            for implied in self.implied.get(number).into_iter().flatten() {
+            for implied in self.of(number) {
                 set.insert(*implied);
             }
         }
@@ -99,11 +122,11 @@ pub(crate) fn items_of(policy: &Policy) -> impl Iterator<Item = &Item> {
 
 /// A set of access types.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct AccessSet(Vec<u64>);
+pub(crate) struct AccessSet(smallvec::SmallVec<[u64; 2]>);
 
 impl AccessSet {
-    fn insert(&mut self, number: usize) {
-        let word = number / 64;
+    pub(crate) fn insert(&mut self, number: AccessNumber) {
+        let word = usize::from(number / 64);
         if self.0.len() <= word {
             self.0.resize(word + 1, 0);
         }
@@ -112,8 +135,8 @@ impl AccessSet {
         }
     }
 
-    pub(crate) fn has(&self, number: usize) -> bool {
-        self.0.get(number / 64).is_some_and(|bits| bits & (1 << (number % 64)) != 0)
+    pub(crate) fn has(&self, number: AccessNumber) -> bool {
+        self.0.get(usize::from(number / 64)).is_some_and(|bits| bits & (1 << (number % 64)) != 0)
     }
 
     pub(crate) fn len(&self) -> u32 {

@@ -1,169 +1,350 @@
 //! One policy, read once so that each request only compares.
 
-use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::cmp::Ordering;
 
 use stdx::Timestamp;
 
-use super::access_types::{AccessSet, AccessTypes, items_of};
-use super::condition::Condition;
-use crate::Membership;
+use super::access_types::{AccessSet, AccessTypes, Implied, items_of};
+use super::names::{Names, Numbers};
+use super::order::{self, ANY_USER, EvalOrder, OWNER};
+use crate::condition::{Condition, ConditionCompiler};
 use crate::edit::PUBLIC;
-use crate::evaluate::Via;
+use crate::expression::ExpressionTable;
 use crate::matching::{Levels, MatchContext, MatchType, RequestPath, ResourceMatcher};
-use crate::model::{Item, MaskInfo, Policy, PolicyId, Priority, ResourceMap, ServiceDef};
-use crate::schedule::{Schedule, ScheduleReading};
-
-/// The name that stands for whoever asks.
-const ANY_USER: &str = "{USER}";
-/// The name that stands for the owner of the resource.
-const OWNER: &str = "{OWNER}";
+use crate::model::{
+    Access, Item, MaskInfo, MaskItem, Policy, PolicyCondition, PolicyId, PolicyKind, ServiceDef,
+};
+use crate::normalise::name_in;
+use crate::schedule::Schedule;
 
 #[derive(Clone, Debug)]
 pub(crate) struct CompiledPolicy {
     pub(crate) id: PolicyId,
-    pub(crate) name: String,
+    pub(crate) name: Box<str>,
     pub(crate) version: i64,
-    pub(crate) priority: Priority,
-    pub(crate) is_enabled: bool,
+    /// Of the zone with this name; empty: of none.
+    pub(crate) zone: Box<str>,
+    pub(crate) kind: PolicyKind,
     pub(crate) order: EvalOrder,
-    pub(crate) resources: Vec<ResourceMatcher>,
-    pub(crate) conditions: Vec<Condition>,
-    pub(crate) allows: Vec<CompiledItem>,
-    pub(crate) denies: Vec<CompiledItem>,
-    pub(crate) allow_exceptions: Vec<CompiledItem>,
-    pub(crate) deny_exceptions: Vec<CompiledItem>,
-    pub(crate) masks: Vec<(CompiledItem, MaskInfo)>,
-    pub(crate) filters: Vec<(CompiledItem, String)>,
+    pub(crate) is_enabled: bool,
+    pub(crate) is_audit_enabled: bool,
     pub(crate) is_deny_all_else: bool,
-    schedules: Vec<Schedule>,
+    /// It cannot be honoured; why. What it gives is not given, and what it takes is taken.
+    pub(crate) broken: Option<Box<str>>,
+    /// Its resource cannot be read, so that it is taken to be about everything.
+    pub(crate) is_everywhere: bool,
+    /// Whether the policy or an item of it has conditions.
+    pub(crate) has_conditions: bool,
+    pub(crate) resources: Box<[ResourceMatcher]>,
+    pub(crate) conditions: Box<[Condition]>,
+    pub(crate) allows: Box<[CompiledItem]>,
+    pub(crate) denies: Box<[CompiledItem]>,
+    pub(crate) allow_exceptions: Box<[CompiledItem]>,
+    pub(crate) deny_exceptions: Box<[CompiledItem]>,
+    pub(crate) masks: Box<[(CompiledItem, MaskInfo)]>,
+    pub(crate) filters: Box<[(CompiledItem, Box<str>)]>,
+    schedules: Box<[Schedule]>,
+    /// The access types that its items name, as written, where that is not how the definition writes them.
+    spelled: Option<Box<[Box<str>]>>,
 }
 
-/// Policies are evaluated in ascending order of this: priority, then those that can deny, then the wider score of
-/// Ranger's, then the name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct EvalOrder {
-    priority: Reverse<Priority>,
-    cannot_deny: bool,
-    score: i64,
-    name: String,
-    id: PolicyId,
+/// What a policy is read with.
+pub(crate) struct Reading<'a> {
+    pub(crate) def: &'a ServiceDef,
+    /// Of a tag policy: whose engine asks.
+    pub(crate) component: Option<&'a str>,
+    pub(crate) levels: &'a Levels,
+    pub(crate) implied: &'a Implied,
+    pub(crate) types: &'a mut AccessTypes,
+    pub(crate) names: &'a mut Names,
+    pub(crate) conditions: ConditionCompiler<'a>,
+    pub(crate) expressions: &'a mut ExpressionTable,
+}
+
+/// What of a policy cannot be honoured.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PolicyFaults {
+    /// The policy as a whole counts against its principals.
+    pub(crate) whole: Vec<String>,
+    /// A condition cannot be evaluated, which counts where it stands.
+    pub(crate) conditions: Vec<String>,
 }
 
 impl CompiledPolicy {
-    /// # Errors
-    /// What the policy asks for and is not offered, or cannot be read.
-    pub(crate) fn new(
-        policy: &Policy,
-        def: &ServiceDef,
-        levels: &Levels,
-        access_types: &AccessTypes,
-    ) -> Result<Self, String> {
-        if let Some(zone) = policy.zone.as_deref().filter(|zone| !zone.is_empty()) {
-            return Err(format!("security zones are not supported (`{zone}`)"));
-        }
-        let mut resources = Vec::new();
-        for map in std::iter::once(&policy.resources).chain(&policy.additional_resources) {
-            let matcher = ResourceMatcher::new(levels, map)?;
-            if matcher.as_ref().is_some_and(ResourceMatcher::needs_expressions) {
-                return Err("expressions in its resource values are not supported".to_owned());
+    /// With everything in it that cannot be honoured; then it counts against its principals.
+    pub(crate) fn new(policy: &Policy, with: &mut Reading<'_>) -> (Self, PolicyFaults) {
+        let narrowed;
+        let policy = match with.component {
+            None => policy,
+            Some(component) => {
+                narrowed = of_engine(policy, component);
+                &narrowed
             }
-            resources.extend(matcher);
-        }
-        let schedules = policy
-            .validity
-            .iter()
-            .map(|s| Schedule::new(s, ScheduleReading::OwnClock))
-            .collect::<Result<_, _>>()?;
-        let compile = |item: &Item| CompiledItem::new(item, def, access_types);
-        let sorted = |items: &[Item]| {
-            let mut compiled: Vec<CompiledItem> = items.iter().map(compile).collect();
-            compiled.sort_by_key(|item| item.score);
-            compiled
         };
-        let can_deny = !def
+        let mut faults = PolicyFaults::default();
+        for access in items_of(policy).flat_map(|item| &item.accesses) {
+            with.types.intern(&access.kind);
+        }
+        let resources = resources(policy, with, &mut faults.whole);
+        let is_everywhere = resources.len() <= policy.additional_resources.len() && !faults.whole.is_empty();
+        let mut schedules = Vec::new();
+        for schedule in &policy.validity {
+            match Schedule::new(schedule, with.conditions.schedules) {
+                Ok(schedule) => schedules.push(schedule),
+                Err(fault) => faults.whole.push(fault),
+            }
+        }
+        let can_deny = !with
+            .def
             .options
             .get("enableDenyAndExceptionsInPolicies")
             .is_some_and(|text| text.trim().eq_ignore_ascii_case("false"));
-        let if_deny = |items: &[Item]| if can_deny { sorted(items) } else { Vec::new() };
-        let denies = if_deny(&policy.deny_items);
-        let order = EvalOrder {
-            priority: Reverse(policy.priority),
-            cannot_deny: !can_deny || (denies.is_empty() && !policy.is_deny_all_else),
-            score: eval_score(policy, access_types),
-            name: policy.name.clone(),
-            id: policy.id,
+        let mut sorted = |items: &[Item], counts: bool| -> Box<[CompiledItem]> {
+            let items = items.iter().filter(|_| counts);
+            let mut compiled: Vec<CompiledItem> =
+                items.map(|item| CompiledItem::new(item, with, &mut faults.conditions)).collect();
+            compiled.sort_by_key(|item| item.score);
+            compiled.into_boxed_slice()
         };
-        Ok(Self {
-            id: policy.id,
-            name: policy.name.clone(),
-            version: policy.version,
+        let allows = sorted(&policy.items, true);
+        let denies = sorted(&policy.deny_items, can_deny);
+        let allow_exceptions = sorted(&policy.allow_exceptions, can_deny);
+        let deny_exceptions = sorted(&policy.deny_exceptions, can_deny);
+        let masks = policy.mask_items.iter();
+        let masks = masks
+            .map(|m| (CompiledItem::new(&m.item, with, &mut faults.conditions), m.mask.clone()))
+            .collect();
+        let filters = policy.filter_items.iter();
+        let filters = filters
+            .map(|f| {
+                (CompiledItem::new(&f.item, with, &mut faults.conditions), f.filter_expr.as_str().into())
+            })
+            .collect();
+        let is_dynamic = resources.first().is_some_and(ResourceMatcher::is_dynamic);
+        let order = EvalOrder {
             priority: policy.priority,
-            is_enabled: policy.is_enabled,
+            cannot_deny: !can_deny || (denies.is_empty() && !policy.is_deny_all_else),
+            score: order::policy_score(policy, with.implied, with.types, is_dynamic),
+        };
+        for text in policy
+            .mask_items
+            .iter()
+            .flat_map(mask_texts)
+            .chain(policy.filter_items.iter().map(|f| f.filter_expr.as_str()))
+        {
+            let found = with.expressions.add(text);
+            faults.conditions.extend(found.iter().map(ToString::to_string));
+        }
+        let compiled = Self {
+            id: policy.id,
+            name: policy.name.as_str().into(),
+            version: policy.version,
+            zone: policy.zone.as_deref().unwrap_or_default().into(),
+            kind: policy.kind,
             order,
+            is_enabled: policy.is_enabled,
+            is_audit_enabled: policy.is_audit_enabled,
+            is_deny_all_else: policy.is_deny_all_else && policy.kind == PolicyKind::Access,
+            broken: (!faults.whole.is_empty()).then(|| faults.whole.join("; ").into()),
+            is_everywhere,
+            has_conditions: !policy.conditions.is_empty()
+                || items_of(policy).any(|item| !item.conditions.is_empty()),
             resources,
-            conditions: Condition::all(&policy.conditions, def),
-            allows: sorted(&policy.items),
+            conditions: conditions(&policy.conditions, &with.conditions, &mut faults.conditions),
+            allows,
             denies,
-            allow_exceptions: if_deny(&policy.allow_exceptions),
-            deny_exceptions: if_deny(&policy.deny_exceptions),
-            masks: policy.mask_items.iter().map(|m| (compile(&m.item), m.mask.clone())).collect(),
-            filters: policy.filter_items.iter().map(|f| (compile(&f.item), f.filter_expr.clone())).collect(),
-            is_deny_all_else: policy.is_deny_all_else,
-            schedules,
-        })
+            allow_exceptions,
+            deny_exceptions,
+            masks,
+            filters,
+            schedules: schedules.into(),
+            spelled: spelled(policy, with),
+        };
+        (compiled, faults)
     }
 
     pub(crate) fn is_valid_at(&self, now: Timestamp) -> bool {
         self.schedules.is_empty() || self.schedules.iter().any(|schedule| schedule.holds(now))
     }
 
+    pub(crate) fn has_schedules(&self) -> bool {
+        !self.schedules.is_empty()
+    }
+
     pub(crate) fn can_deny(&self) -> bool {
-        self.is_deny_all_else || !self.denies.is_empty()
+        !self.order.cannot_deny
+    }
+
+    pub(crate) fn priority(&self) -> i32 {
+        match self.order.priority {
+            crate::model::Priority::Normal => 0,
+            crate::model::Priority::Override => 1,
+        }
     }
 
     /// Whether any of the policy's resources lies to the request as `fits` wants it.
     pub(crate) fn matches(
         &self,
         request: &RequestPath<'_>,
-        tokens: &MatchContext<'_>,
+        context: &MatchContext<'_>,
         fits: impl Fn(MatchType) -> bool,
     ) -> bool {
-        self.resources.iter().any(|resource| fits(resource.match_type(request, tokens)))
+        self.resources.iter().any(|resource| fits(resource.match_type(request, context)))
     }
+
+    /// Ranger's order of evaluation.
+    pub(crate) fn evaluated_before(&self, other: &Self) -> Ordering {
+        self.order.compare(&other.order).then_with(|| self.named_before(other))
+    }
+
+    pub(crate) fn named_before(&self, other: &Self) -> Ordering {
+        order::by_name((&self.name, self.id), (&other.name, other.id))
+    }
+
+    /// Whether Ranger's quick look at a policy's access types, which regards case, lets this name through.
+    pub(crate) fn spells(&self, name: &str, is_as_defined: bool) -> bool {
+        match &self.spelled {
+            None => is_as_defined,
+            Some(spelled) => spelled.iter().any(|known| &**known == name),
+        }
+    }
+}
+
+fn conditions(
+    all: &[PolicyCondition],
+    with: &ConditionCompiler<'_>,
+    faults: &mut Vec<String>,
+) -> Box<[Condition]> {
+    let compiled = with.all(all);
+    faults.extend(compiled.iter().filter_map(Condition::fault).map(str::to_owned));
+    compiled.into_boxed_slice()
+}
+
+fn mask_texts(mask: &MaskItem) -> impl Iterator<Item = &str> {
+    [&mask.mask.value_expr, &mask.mask.condition_expr].into_iter().filter_map(|text| text.as_deref())
+}
+
+/// A tag policy as the engine of one component reads it: access types and masks of others are not in it.
+fn of_engine(policy: &Policy, component: &str) -> Policy {
+    let narrow = |item: &Item| {
+        let accesses = item.accesses.iter().filter_map(|access| {
+            Some(Access { kind: name_in(&access.kind, component)?.to_owned(), ..access.clone() })
+        });
+        Item { accesses: accesses.collect(), ..item.clone() }
+    };
+    let is_left = |item: &Item| !item.accesses.is_empty() || item.delegate_admin;
+    let all = |items: &[Item]| items.iter().map(narrow).filter(is_left).collect();
+    let mut narrowed = policy.clone();
+    narrowed.items = all(&policy.items);
+    narrowed.deny_items = all(&policy.deny_items);
+    narrowed.allow_exceptions = all(&policy.allow_exceptions);
+    narrowed.deny_exceptions = all(&policy.deny_exceptions);
+    for mask in &mut narrowed.mask_items {
+        mask.item = narrow(&mask.item);
+        if let Some(mask_type) = name_in(&mask.mask.mask_type, component) {
+            mask.mask.mask_type = mask_type.to_owned();
+        }
+    }
+    narrowed.mask_items.retain(|mask| is_left(&mask.item));
+    for filter in &mut narrowed.filter_items {
+        filter.item = narrow(&filter.item);
+    }
+    narrowed.filter_items.retain(|filter| is_left(&filter.item));
+    narrowed
+}
+
+fn resources(policy: &Policy, with: &mut Reading<'_>, faults: &mut Vec<String>) -> Box<[ResourceMatcher]> {
+    let mut resources = Vec::new();
+    for map in std::iter::once(&policy.resources).chain(&policy.additional_resources) {
+        match ResourceMatcher::new(with.levels, map) {
+            Ok(Some(matcher)) => {
+                if matcher.needs_expressions() {
+                    if with.conditions.scripts.is_none() {
+                        faults.push(
+                            "the expression in its resource cannot be evaluated: nothing here runs scripts"
+                                .to_owned(),
+                        );
+                    }
+                    for text in map.values().flat_map(|values| &values.values) {
+                        faults.extend(with.expressions.add(text).iter().map(ToString::to_string));
+                    }
+                }
+                resources.push(matcher);
+            }
+            Ok(None) => {}
+            Err(fault) => faults.push(fault),
+        }
+    }
+    resources.into_boxed_slice()
+}
+
+fn spelled(policy: &Policy, with: &Reading<'_>) -> Option<Box<[Box<str>]>> {
+    let types = &with.types;
+    let is_as_defined = |name: &str| types.number(name).is_some_and(|number| types.is_spelled(number, name));
+    let mut written = items_of(policy).flat_map(|item| &item.accesses).map(|access| access.kind.as_str());
+    if written.all(is_as_defined) {
+        return None;
+    }
+    let accesses = items_of(policy).flat_map(|item| &item.accesses);
+    let mut names: Vec<Box<str>> = Vec::new();
+    for access in accesses {
+        names.push(access.kind.as_str().into());
+        let number = types.number(&access.kind);
+        let implied = number.into_iter().flat_map(|number| with.implied.of(number));
+        names.extend(implied.map(|number| types.name(*number).into()));
+    }
+    Some(names.into_boxed_slice())
 }
 
 /// Who gets which accesses.
 #[derive(Clone, Debug)]
 pub(crate) struct CompiledItem {
     pub(crate) access: AccessSet,
-    pub(crate) conditions: Vec<Condition>,
+    pub(crate) conditions: Box<[Condition]>,
     pub(crate) delegate_admin: bool,
-    users: BTreeSet<String>,
-    groups: Vec<String>,
-    roles: Vec<String>,
+    /// Numbers in ascending order.
+    users: Box<[u32]>,
+    groups: Box<[u32]>,
+    roles: Box<[u32]>,
     is_any_user: bool,
     is_owner: bool,
     is_public: bool,
-    score: i64,
+    score: i32,
+}
+
+/// By which of its principals an item reaches somebody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reached {
+    User,
+    Owner,
+    Group(u32),
+    Public,
+    Role(u32),
 }
 
 impl CompiledItem {
-    fn new(item: &Item, def: &ServiceDef, access_types: &AccessTypes) -> Self {
-        let access = access_types.granted(&item.accesses);
-        let is_wide = is_wide(item);
-        let named = if is_wide { 100 } else { (item.users.len() + item.groups.len()).min(100) };
-        let score = 1000
-            - as_i64(named)
-            - share_of_25(access.len(), access_types.n_defined())
-            - (25 - 5 * as_i64(item.conditions.len())).max(0);
+    fn new(item: &Item, with: &mut Reading<'_>, faults: &mut Vec<String>) -> Self {
+        let access = with.implied.granted(&item.accesses, with.types);
+        let score = order::item_score(item, &access, with.implied);
+        let names = &mut *with.names;
+        let numbers = |found: &mut dyn Iterator<Item = u32>| {
+            let mut found: Vec<u32> = found.collect();
+            found.sort_unstable();
+            found.dedup();
+            found.into_boxed_slice()
+        };
+        let users = item.users.iter().filter(|name| *name != ANY_USER && *name != OWNER);
+        let users = numbers(&mut users.map(|name| names.intern_user(name)));
+        let groups = item.groups.iter().filter(|name| *name != PUBLIC);
+        let groups = numbers(&mut groups.map(|name| names.intern_group(name)));
+        let roles = numbers(&mut item.roles.iter().map(|name| names.intern_role(name)));
         Self {
             access,
-            conditions: Condition::all(&item.conditions, def),
+            conditions: conditions(&item.conditions, &with.conditions, faults),
             delegate_admin: item.delegate_admin,
-            users: item.users.iter().filter(|name| *name != ANY_USER && *name != OWNER).cloned().collect(),
-            groups: item.groups.iter().filter(|name| *name != PUBLIC).cloned().collect(),
-            roles: item.roles.clone(),
+            users,
+            groups,
+            roles,
             is_any_user: item.users.iter().any(|name| name == ANY_USER),
             is_owner: item.users.iter().any(|name| name == OWNER),
             is_public: item.groups.iter().any(|name| name == PUBLIC),
@@ -171,83 +352,29 @@ impl CompiledItem {
         }
     }
 
-    /// Through what the item names the user, if it does.
-    pub(crate) fn via(&self, who: &Membership, owner: Option<&str>) -> Option<Via> {
-        if self.is_any_user || self.users.contains(&who.user) {
-            return Some(Via::User(who.user.clone()));
+    /// Through what the item names somebody, if it does. `user` is whether there is a user at all.
+    pub(crate) fn reached(&self, who: &Numbers, has_user: bool, is_owner: bool) -> Option<Reached> {
+        let is_named = || who.user.is_some_and(|user| self.users.binary_search(&user).is_ok());
+        if has_user && (self.is_any_user || is_named()) {
+            return Some(Reached::User);
         }
-        if self.is_owner && owner == Some(who.user.as_str()) {
-            return Some(Via::Owner);
+        if self.is_owner && is_owner {
+            return Some(Reached::Owner);
         }
-        if let Some(group) = self.groups.iter().find(|name| who.groups.contains(*name)) {
-            return Some(Via::Group(group.clone()));
+        if let Some(group) = common(&self.groups, &who.groups) {
+            return Some(Reached::Group(group));
         }
         if self.is_public {
-            return Some(Via::Public);
+            return Some(Reached::Public);
         }
-        self.roles.iter().find(|name| who.roles.contains(*name)).map(|role| Via::Role(role.clone()))
+        common(&self.roles, &who.roles).map(Reached::Role)
     }
 }
 
-fn is_wide(item: &Item) -> bool {
-    item.groups.iter().any(|name| name.eq_ignore_ascii_case(PUBLIC))
-        || item.users.iter().any(|name| name.eq_ignore_ascii_case(ANY_USER))
-}
-
-/// Ranger's evalOrder: the lower, the wider the policy and the earlier its turn. It decides which of several
-/// policies is the one reported, and in the first-match modes which one counts.
-fn eval_score(policy: &Policy, access_types: &AccessTypes) -> i64 {
-    let mut score = 10_000 + if is_dynamic(&policy.resources) { 20 } else { 0 };
-    score -= width(&policy.resources).min(100);
-
-    let mut names = BTreeSet::new();
-    let mut granted = AccessSet::default();
-    let mut n_conditions = policy.conditions.len();
-    let mut any_wide = policy.is_deny_all_else;
-    for item in items_of(policy) {
-        any_wide |= is_wide(item);
-        names.extend(item.users.iter().map(|name| ("user", name.as_str())));
-        names.extend(item.groups.iter().map(|name| ("group", name.as_str())));
-        granted.extend(&access_types.granted(&item.accesses));
-        n_conditions += item.conditions.len();
+/// A number that two ascending lists share.
+fn common(few: &[u32], many: &[u32]) -> Option<u32> {
+    if few.len() > many.len() {
+        return many.iter().copied().find(|number| few.binary_search(number).is_ok());
     }
-    score -= if any_wide { 25 } else { as_i64(names.len()).min(25) };
-    score -= share_of_25(granted.len(), access_types.n_defined());
-    score - (25 - 5 * as_i64(n_conditions)).max(0)
-}
-
-fn is_dynamic(resources: &ResourceMap) -> bool {
-    let values = resources.values().flat_map(|values| &values.values);
-    values.into_iter().any(|value| value.contains('{') && value.contains('}'))
-}
-
-fn width(resources: &ResourceMap) -> i64 {
-    let of_level = |values: &crate::model::ResourceValues| {
-        let has = |c: char| values.values.iter().any(|value| value.contains(c));
-        if values.values.is_empty() {
-            0
-        } else if values.values.iter().any(|value| value.is_empty() || value == "*") {
-            25
-        } else {
-            let wildcards = match (has('*'), has('?')) {
-                (true, _) => 10,
-                (false, true) => 5,
-                (false, false) => 0,
-            };
-            wildcards + if values.is_excludes { 5 } else { 0 } + if values.is_recursive { 5 } else { 0 }
-        }
-    };
-    resources.values().map(of_level).sum()
-}
-
-/// `25 · part / whole`, halves rounded up.
-fn share_of_25(part: u32, whole: usize) -> i64 {
-    match as_i64(whole) {
-        0 => 0,
-        whole => (50 * i64::from(part) + whole) / (2 * whole),
-    }
-}
-
-fn as_i64(n: usize) -> i64 {
-    i64::try_from(n).unwrap_or(i64::MAX)
+    few.iter().copied().find(|number| many.binary_search(number).is_ok())
 }

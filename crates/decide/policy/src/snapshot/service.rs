@@ -1,104 +1,288 @@
-//! One service, its definition and its policies read and put in the order of evaluation.
+//! One service: its definition and its policies read, by zone, with the tag policies that its engine listens to.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use super::access_types::AccessTypes;
-use super::index::{Index, Reach};
-use super::policy::CompiledPolicy;
-use crate::matching::{Levels, RequestPath};
-use crate::model::{Policy, PolicyKind, Service, ServiceDef};
+use super::access_types::{AccessTypes, Implied};
+use super::audit_filter::CompiledAuditFilter;
+use super::index::Slot;
+use super::names::Names;
+use super::policy::{CompiledPolicy, PolicyFaults, Reading};
+use super::repository::{PolicyIndex, Repository};
+use super::tagged::TaggedResources;
+use super::zones::ZoneIndex;
+use crate::condition::ConditionCompiler;
+use crate::expression::ExpressionTable;
+use crate::matching::Levels;
+use crate::model::{Policy, PolicyId, PolicyKind, ResourceDef, Service, ServiceDef};
+use crate::normalise;
+use crate::schedule::ScheduleReading;
+use crate::script::ScriptEngine;
 
+/// The levels of a definition by kind of policy.
+#[derive(Clone, Debug)]
+pub(crate) struct KindLevels {
+    access: Levels,
+    masks: Levels,
+    filters: Levels,
+}
+
+impl KindLevels {
+    pub(crate) fn new(def: &ServiceDef) -> Result<Self, String> {
+        Ok(Self {
+            access: Levels::of(def, PolicyKind::Access)?,
+            masks: Levels::of(def, PolicyKind::Mask)?,
+            filters: Levels::of(def, PolicyKind::RowFilter)?,
+        })
+    }
+
+    pub(crate) fn of(&self, kind: PolicyKind) -> &Levels {
+        match kind {
+            PolicyKind::Access | PolicyKind::Audit => &self.access,
+            PolicyKind::Mask => &self.masks,
+            PolicyKind::RowFilter => &self.filters,
+        }
+    }
+}
+
+/// Policies with the definition by which they are read.
+#[derive(Clone, Debug)]
+pub(crate) struct Policies {
+    pub(crate) levels: KindLevels,
+    pub(crate) implied: Implied,
+    pub(crate) unzoned: Repository,
+    pub(crate) zones: BTreeMap<Box<str>, Repository>,
+    pub(crate) audit_filters: Vec<CompiledAuditFilter>,
+    component: Option<Box<str>>,
+    def: ServiceDef,
+    places: BTreeMap<PolicyId, Place>,
+}
+
+/// Where a policy is kept.
+#[derive(Clone, Debug)]
+struct Place {
+    zone: Box<str>,
+    kind: PolicyKind,
+    slot: Slot,
+}
+
+/// What policies are read with beside their definition.
+pub(crate) struct Tables<'a> {
+    pub(crate) types: &'a mut AccessTypes,
+    pub(crate) names: &'a mut Names,
+    pub(crate) expressions: &'a mut ExpressionTable,
+    pub(crate) scripts: Option<&'a Arc<dyn ScriptEngine>>,
+    pub(crate) schedules: ScheduleReading,
+}
+
+/// What the policies of all services are read with.
+pub(crate) struct SharedTables<'a> {
+    pub(crate) names: &'a mut Names,
+    pub(crate) expressions: &'a mut ExpressionTable,
+    pub(crate) scripts: Option<&'a Arc<dyn ScriptEngine>>,
+    pub(crate) schedules: ScheduleReading,
+}
+
+impl SharedTables<'_> {
+    fn with<'b>(&'b mut self, types: &'b mut AccessTypes) -> Tables<'b> {
+        Tables {
+            types,
+            names: self.names,
+            expressions: self.expressions,
+            scripts: self.scripts,
+            schedules: self.schedules,
+        }
+    }
+}
+
+impl Policies {
+    /// # Errors
+    /// A fault of the definition, without which nothing can be read.
+    fn new(
+        def: &ServiceDef,
+        service: &Service,
+        component: Option<&str>,
+        with: &mut Tables<'_>,
+    ) -> Result<Self, String> {
+        let in_def = |fault: String| format!("service definition `{}`: {fault}", def.name);
+        let levels = KindLevels::new(def).map_err(in_def)?;
+        let def = match component {
+            Some(component) => normalise::for_component(def, component),
+            None => def.clone(),
+        };
+        let implied = Implied::new(&def, with.types);
+        let audit_filters = service.audit_filters.iter();
+        let audit_filters = audit_filters
+            .map(|filter| {
+                CompiledAuditFilter::new(filter, levels.of(PolicyKind::Audit), &implied, component, with)
+            })
+            .collect();
+        Ok(Self {
+            levels,
+            implied,
+            unzoned: Repository::default(),
+            zones: BTreeMap::new(),
+            audit_filters,
+            component: component.map(Into::into),
+            def,
+            places: BTreeMap::new(),
+        })
+    }
+
+    /// What cannot be honoured of the policy.
+    pub(crate) fn put(&mut self, policy: &Policy, with: &mut Tables<'_>) -> PolicyFaults {
+        self.remove(policy.id);
+        // They decide what is audited, never what is allowed.
+        if policy.kind == PolicyKind::Audit {
+            return PolicyFaults::default();
+        }
+        let mut reading = Reading {
+            def: &self.def,
+            component: self.component.as_deref(),
+            levels: self.levels.of(policy.kind),
+            implied: &self.implied,
+            types: with.types,
+            names: with.names,
+            conditions: ConditionCompiler {
+                def: &self.def,
+                scripts: with.scripts,
+                schedules: with.schedules,
+            },
+            expressions: with.expressions,
+        };
+        let (compiled, faults) = CompiledPolicy::new(policy, &mut reading);
+        // Tag policies of all zones stand together: which of them count is asked for each request.
+        let zone = if self.component.is_some() { Box::default() } else { compiled.zone.clone() };
+        let kind = policy.kind;
+        let repository = match zone.is_empty() {
+            true => &mut self.unzoned,
+            false => self.zones.entry(zone.clone()).or_default(),
+        };
+        if let Some(index) = repository.of_kind_mut(kind) {
+            let slot = index.insert(compiled);
+            self.places.insert(policy.id, Place { zone, kind, slot });
+        }
+        faults
+    }
+
+    pub(crate) fn remove(&mut self, id: PolicyId) {
+        let Some(place) = self.places.remove(&id) else { return };
+        let repository = match place.zone.is_empty() {
+            true => Some(&mut self.unzoned),
+            false => self.zones.get_mut(&place.zone),
+        };
+        if let Some(index) = repository.and_then(|repository| repository.of_kind_mut(place.kind)) {
+            index.remove(place.slot);
+        }
+    }
+
+    pub(crate) fn resource_defs(&self) -> &[ResourceDef] {
+        &self.def.resources
+    }
+
+    /// `None`: no zone has this name, or it has no policies.
+    pub(crate) fn of_zone(&self, zone: &str) -> Option<&Repository> {
+        match zone.is_empty() {
+            true => Some(&self.unzoned),
+            false => self.zones.get(zone),
+        }
+    }
+
+    pub(crate) fn has_policies(&self) -> bool {
+        !self.places.is_empty()
+    }
+}
+
+/// One service, ready to be asked.
 #[derive(Clone, Debug)]
 pub(crate) struct CompiledService {
     pub(crate) is_enabled: bool,
     pub(crate) def_name: String,
-    pub(crate) access_types: AccessTypes,
+    pub(crate) types: AccessTypes,
     /// Lower-case names of the mask types that the definition has.
     pub(crate) mask_types: Vec<String>,
-    pub(crate) access: PolicyIndex,
-    pub(crate) masks: PolicyIndex,
-    pub(crate) filters: PolicyIndex,
+    pub(crate) policies: Policies,
+    /// The tag policies that count here; `None`: no tag service is linked.
+    pub(crate) tag_policies: Option<Policies>,
+    pub(crate) zones: ZoneIndex,
+    pub(crate) tagged: TaggedResources,
+    pub(crate) super_users: BTreeSet<String>,
+    pub(crate) super_groups: BTreeSet<String>,
+    pub(crate) audit_excluded: Excluded,
 }
 
-/// The policies of one kind, by the order of evaluation and by resource.
-#[derive(Clone, Debug)]
-pub(crate) struct PolicyIndex {
-    pub(crate) levels: Levels,
-    policies: Vec<CompiledPolicy>,
-    index: Index,
+/// Whose accesses are never audited.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Excluded {
+    pub(crate) users: BTreeSet<String>,
+    pub(crate) groups: BTreeSet<String>,
+    pub(crate) roles: BTreeSet<String>,
 }
 
-impl PolicyIndex {
-    /// The policies that can match the request, first to be evaluated first. Each must still be tried.
-    pub(crate) fn candidates(
-        &self,
-        request: &RequestPath<'_>,
-        reach: Reach,
-    ) -> impl Iterator<Item = &CompiledPolicy> {
-        self.index.find(request, reach).into_iter().filter_map(|at| self.policies.get(at))
-    }
-
-    fn new(levels: Levels, mut policies: Vec<CompiledPolicy>) -> Self {
-        policies.sort_by(|a, b| a.order.cmp(&b.order));
-        let mut index = Index::default();
-        for (at, policy) in policies.iter().enumerate() {
-            for resource in &policy.resources {
-                index.insert(resource, 0, at);
-            }
-        }
-        Self { levels, policies, index }
-    }
-}
-
-/// What a service is made of.
+/// What a service is made of, its policies aside.
 pub(crate) struct Parts<'a> {
     pub(crate) service: &'a Service,
     pub(crate) def: &'a ServiceDef,
-    pub(crate) policies: Vec<&'a Policy>,
+    /// The linked tag service and its definition.
+    pub(crate) tags: Option<(&'a Service, &'a ServiceDef)>,
 }
 
 impl CompiledService {
     /// # Errors
-    /// Every fault of the definition and of the service's policies.
-    pub(crate) fn new(parts: &Parts<'_>) -> Result<Self, Vec<String>> {
-        let Parts { service, def, policies } = parts;
-        let in_def = |fault: String| vec![format!("service definition `{}`: {fault}", def.name)];
-        let levels = Levels::new(&def.resources, None).map_err(in_def)?;
-        let mask_levels = Levels::new(&def.resources, Some(&def.mask_resources)).map_err(in_def)?;
-        let filter_levels = Levels::new(&def.resources, Some(&def.filter_resources)).map_err(in_def)?;
-        let access_types = AccessTypes::new(def, policies.iter().copied());
-
-        let mut by_kind: HashMap<PolicyKind, Vec<CompiledPolicy>> = HashMap::new();
-        let mut faults = Vec::new();
-        for policy in policies {
-            let levels = match policy.kind {
-                PolicyKind::Access => &levels,
-                PolicyKind::Mask => &mask_levels,
-                PolicyKind::RowFilter => &filter_levels,
-                // They decide what is audited, never what is allowed.
-                PolicyKind::Audit => continue,
-            };
-            match CompiledPolicy::new(policy, def, levels, &access_types) {
-                Ok(compiled) => by_kind.entry(policy.kind).or_default().push(compiled),
-                // What is switched off does nothing, so it may ask for what is not offered.
-                Err(_) if !policy.is_enabled => {}
-                Err(fault) => {
-                    faults.push(format!("policy `{}` of service `{}`: {fault}", policy.name, service.name))
-                }
-            }
-        }
-        if !faults.is_empty() {
-            return Err(faults);
-        }
-        let mut of_kind = |kind| by_kind.remove(&kind).unwrap_or_default();
+    /// A fault of the definition.
+    pub(crate) fn new(parts: &Parts<'_>, shared: &mut SharedTables<'_>) -> Result<Self, String> {
+        let Parts { service, def, tags } = parts;
+        let mut types = AccessTypes::new(def);
+        let mut with = shared.with(&mut types);
+        let policies = Policies::new(def, service, None, &mut with)?;
+        let tag_policies = match tags {
+            None => None,
+            Some((tags, tag_def)) => Some(Policies::new(tag_def, tags, Some(&def.name), &mut with)?),
+        };
+        let listed = |key: &str| -> BTreeSet<String> {
+            let text = service.configs.get(key).map_or("", String::as_str);
+            text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+        };
         Ok(Self {
             is_enabled: service.is_enabled,
             def_name: def.name.clone(),
+            types,
             mask_types: def.mask_types.iter().map(|mask| mask.name.to_lowercase()).collect(),
-            access: PolicyIndex::new(levels, of_kind(PolicyKind::Access)),
-            masks: PolicyIndex::new(mask_levels, of_kind(PolicyKind::Mask)),
-            filters: PolicyIndex::new(filter_levels, of_kind(PolicyKind::RowFilter)),
-            access_types,
+            policies,
+            tag_policies,
+            zones: ZoneIndex::default(),
+            tagged: TaggedResources::default(),
+            super_users: listed("ranger.plugin.super.users"),
+            super_groups: listed("ranger.plugin.super.groups"),
+            audit_excluded: Excluded {
+                users: listed("ranger.plugin.audit.exclude.users"),
+                groups: listed("ranger.plugin.audit.exclude.groups"),
+                roles: listed("ranger.plugin.audit.exclude.roles"),
+            },
         })
+    }
+
+    pub(crate) fn put(&mut self, policy: &Policy, shared: &mut SharedTables<'_>) -> PolicyFaults {
+        self.policies.put(policy, &mut shared.with(&mut self.types))
+    }
+
+    pub(crate) fn put_tag_policy(&mut self, policy: &Policy, shared: &mut SharedTables<'_>) -> PolicyFaults {
+        match &mut self.tag_policies {
+            None => PolicyFaults::default(),
+            Some(policies) => policies.put(policy, &mut shared.with(&mut self.types)),
+        }
+    }
+
+    /// Forgets a policy of the service, or of the tag service that it listens to.
+    pub(crate) fn remove(&mut self, id: PolicyId) {
+        self.policies.remove(id);
+        if let Some(policies) = &mut self.tag_policies {
+            policies.remove(id);
+        }
+    }
+
+    /// The unzoned policies of a kind that has any.
+    pub(crate) fn unzoned(&self, kind: PolicyKind) -> Option<&PolicyIndex> {
+        self.policies.unzoned.of_kind(kind)
     }
 }

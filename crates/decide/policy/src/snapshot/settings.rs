@@ -6,6 +6,7 @@ use std::sync::Arc;
 use chrono_tz::Tz;
 
 use crate::evaluate::ConditionErrors;
+use crate::schedule::ScheduleReading;
 use crate::script::ScriptEngine;
 
 /// How a snapshot is built.
@@ -63,4 +64,11 @@ pub struct PluginSettings {
     pub condition_errors: ConditionErrors,
     /// Whether the plugged-in service has an authority of its own to ask where policies say nothing.
     pub has_fallback: bool,
+}
+
+impl PluginSettings {
+    /// Whoever takes Ranger's view of conditions takes its view of clocks too.
+    pub(crate) fn schedule_reading(&self) -> ScheduleReading {
+        ScheduleReading::of(self.condition_errors, self.time_zone)
+    }
 }

@@ -36,7 +36,7 @@ fn every_fault_is_reported_and_not_only_the_first() {
 
 #[test]
 fn what_would_be_left_out_in_silence_is_a_fault() {
-    check_fault(Draft::access(1, ORDERS).with(|p| p.zone = Some("z".to_owned())), "security zones");
+    check_fault(Draft::access(1, ORDERS).with(|p| p.zone = Some("z".to_owned())), "no security zone `z`");
     check_fault(Draft::access(1, "database=db_${{USER.x}}"), "expression");
     check_fault(Draft::access(1, ORDERS).valid("soon", ""), "`soon` is not a time");
     let in_zone =
@@ -70,19 +70,6 @@ fn a_matcher_that_is_not_offered_is_a_fault_once_a_policy_names_its_level() {
     let Draft(policy) = Draft::access(9, "url=s3://bucket");
     with_paths.policies.insert(policy.id, policy);
     assert!(faults(with_paths)[0].contains("ShelfMatcher"));
-}
-
-#[test]
-fn tag_policies_are_refused_until_they_are_evaluated() {
-    let mut state = state([Draft::access(1, "tag=PII").deny("bob").with(|p| p.service = "tags".to_owned())]);
-    let tags = crate::model::Service {
-        name: "tags".to_owned(),
-        service_def: "tag".to_owned(),
-        is_enabled: true,
-        ..Default::default()
-    };
-    state.services.insert("tags".to_owned(), tags);
-    assert!(faults(state)[0].contains("tag policies are not supported"));
 }
 
 #[test]
@@ -166,11 +153,12 @@ fn the_index_finds_what_a_scan_finds() {
             })
             .map(|draft| draft.0.name.as_str())
             .collect();
-        let index = &everything.service("query").unwrap().access;
+        let index = &everything.service("query").unwrap().policies.unzoned.access;
         let mut found: Vec<&str> = index
-            .candidates(&path, Reach::Itself)
+            .candidates(&path, Reach::ITSELF)
+            .iter()
             .filter(|policy| policy.matches(&path, &tokens, MatchType::is_itself))
-            .map(|policy| policy.name.as_str())
+            .map(|policy| &*policy.name)
             .collect();
         found.sort_by_key(|name| policies.iter().position(|draft| draft.0.name == *name));
         assert_eq!(found, scanned, "{on}");

@@ -53,6 +53,7 @@ impl World {
             who: &who,
             now: NOW,
             client_addr: None,
+            context: &crate::NO_CONTEXT,
             settings: &GateTwoSettings::default(),
         })
     }
