@@ -1,6 +1,7 @@
 //! Given a policy snapshot and a request, says what is allowed, filtered and masked, and why.
 
 pub mod admin;
+pub mod authz;
 pub mod bootstrap;
 pub mod condition;
 pub mod date_format;

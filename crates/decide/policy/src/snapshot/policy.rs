@@ -352,6 +352,27 @@ impl CompiledItem {
         }
     }
 
+    /// Whether the item lists this user, also by a name that stands for somebody.
+    pub(crate) fn lists_user(&self, names: &Names, name: &str) -> bool {
+        let is_listed =
+            || names.user_number(name).is_some_and(|user| self.users.binary_search(&user).is_ok());
+        match name {
+            ANY_USER => self.is_any_user,
+            OWNER => self.is_owner,
+            _ => is_listed(),
+        }
+    }
+
+    /// Whether the item lists this group.
+    pub(crate) fn lists_group(&self, names: &Names, name: &str) -> bool {
+        let is_listed =
+            || names.group_number(name).is_some_and(|group| self.groups.binary_search(&group).is_ok());
+        match name {
+            PUBLIC => self.is_public,
+            _ => is_listed(),
+        }
+    }
+
     /// Through what the item names somebody, if it does. `user` is whether there is a user at all.
     pub(crate) fn reached(&self, who: &Numbers, has_user: bool, is_owner: bool) -> Option<Reached> {
         let is_named = || who.user.is_some_and(|user| self.users.binary_search(&user).is_ok());
