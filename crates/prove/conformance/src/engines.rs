@@ -55,7 +55,7 @@ impl Engine {
     }
 
     /// Who asks: with the roles that the request names, or else with those that the user has.
-    fn membership(&self, question: &Question) -> Membership {
+    pub(crate) fn membership(&self, question: &Question) -> Membership {
         let Question { user, groups, roles, .. } = question;
         if let Some(roles) = roles {
             return Membership { user: user.clone(), groups: groups.clone(), roles: roles.clone() };

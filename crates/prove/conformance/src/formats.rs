@@ -1,6 +1,8 @@
 //! One driver for each format of Ranger's test data.
 
+mod acls;
 mod administration;
+mod authorizer;
 mod definitions;
 mod engine_test;
 mod gds;
@@ -39,6 +41,8 @@ pub(crate) fn drive(corpus: &Corpus, file: &DataFile, options: &Options) -> Resu
         "resourcematcher" => resource_matcher::drive(corpus, file)?,
         "servicedef-normalize" => definitions::drive(file)?,
         "admin" => administration::drive(corpus, file)?,
+        "aclprovider" => acls::drive(corpus, file, &setup)?,
+        "embedded-authz" => return authorizer::drive(corpus, file, &setup),
         _ => return Ok(None),
     };
     Ok(Some(cases))
