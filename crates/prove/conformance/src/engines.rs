@@ -1,6 +1,7 @@
 //! The evaluators behind one face, so that every case asks them alike.
 
 use anyhow::{Result, anyhow};
+use policy::evaluate::ResourceAccess;
 use policy::model::{PolicyKind, State};
 use policy::{BuildOptions, Membership, PluginSettings, Snapshot, Strictness};
 
@@ -51,6 +52,17 @@ impl Engine {
                 }
             }
             Self::Obvious(world) => world.evaluate(kind, &request),
+        }
+    }
+
+    /// The users and groups named for what is asked; the second evaluator makes no lists.
+    pub(crate) fn resource_access(&self, question: &Question) -> Option<ResourceAccess> {
+        match self {
+            Self::Fast(snapshot) => {
+                let who = self.membership(question);
+                Some(snapshot.resource_access(&question.request(&who)))
+            }
+            Self::Obvious(_) => None,
         }
     }
 

@@ -1,5 +1,7 @@
 //! Runs requests against a policy engine: access, masks, row filters, and who has access.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use policy::model::PolicyKind;
 use serde_json::Value;
@@ -10,7 +12,7 @@ use crate::corpus::{Corpus, DataFile};
 use crate::engines::{Engine, engines, judge};
 use crate::question::Question;
 use crate::report::{Case, Outcome};
-use crate::scene::{Scene, flag, text};
+use crate::scene::{Scene, flag, text, texts};
 
 /// Every test of both rounds.
 pub(crate) fn drive(corpus: &Corpus, file: &DataFile, mut setup: Setup) -> Result<Vec<Case>> {
@@ -90,6 +92,15 @@ fn run(scene: &Scene, test: &Value, engines: &[Engine], now: Timestamp) -> Resul
                 let wanted = expected.get("policyId").cloned().unwrap_or(Value::Null);
                 lines.push(format!("policy: expected {wanted}, was {}", scene.number(answer.policy)));
             }
+        }
+        if let Some(expected) = test.get("resourceAccessInfo")
+            && let Some(found) = engine.resource_access(&question)
+        {
+            let set = |name: &str| texts(expected.get(name)).into_iter().collect::<BTreeSet<_>>();
+            expect("allowedUsers", &set("allowedUsers"), &found.allowed_users, &mut lines);
+            expect("allowedGroups", &set("allowedGroups"), &found.allowed_groups, &mut lines);
+            expect("deniedUsers", &set("deniedUsers"), &found.denied_users, &mut lines);
+            expect("deniedGroups", &set("deniedGroups"), &found.denied_groups, &mut lines);
         }
         if let Some(expected) = test.get("dataMaskResult") {
             let answer = engine.evaluate(PolicyKind::Mask, &question);
