@@ -11,6 +11,7 @@ pub mod evaluate;
 pub mod expression;
 pub mod geolocation;
 pub mod json;
+pub mod limits;
 pub mod matching;
 pub mod model;
 pub mod normalise;
@@ -19,6 +20,7 @@ pub mod privilege;
 pub mod resource_name;
 pub mod schedule;
 pub mod script;
+pub mod validate;
 
 mod principal;
 mod snapshot;
