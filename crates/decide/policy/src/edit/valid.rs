@@ -5,7 +5,8 @@ use stdx::Timestamp;
 use super::error::{FaultKind, Faults};
 use super::{Actor, Change, EditError};
 use crate::Snapshot;
-use crate::validate::{self, By, Checks, Fault, Severity};
+use crate::script::ScriptError;
+use crate::validate::{self, By, Checks, Fault, ScriptCheck, Severity};
 
 /// # Errors
 /// Every fault of what the change puts in place, but for those that were there before: whoever takes a grant away
@@ -17,7 +18,17 @@ pub(crate) fn check(
     now: Timestamp,
 ) -> Result<(), EditError> {
     let by = if actor.is_admin() { By::Admin } else { By::Delegate };
-    let checks = Checks { now, time_zone: snapshot.options().plugin.time_zone, scripts: None, by };
+    let options = snapshot.options();
+    let engine = options.scripts.as_deref();
+    let parses = engine.map(|engine| {
+        move |script: &str| engine.check(script).map_err(|error: ScriptError| error.to_string())
+    });
+    let checks = Checks {
+        now,
+        time_zone: options.plugin.time_zone,
+        scripts: parses.as_ref().map(|parses| parses as ScriptCheck<'_>),
+        by,
+    };
     let found = validate::change(snapshot.state(), change, &checks);
     if found.iter().all(|fault| fault.severity == Severity::Warning) {
         return Ok(());
