@@ -5,7 +5,6 @@ mod identities;
 mod policies;
 mod renames;
 mod shown;
-mod valid;
 
 use stdx::{ErrorKind, Secret, Timestamp};
 
