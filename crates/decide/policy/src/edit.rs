@@ -23,6 +23,7 @@ mod scope;
 mod show;
 #[cfg(test)]
 mod tests;
+mod valid;
 
 use std::collections::BTreeSet;
 
@@ -193,5 +194,7 @@ pub fn apply(snapshot: &Snapshot, edit: &Edit, actor: &Actor, now: Timestamp) ->
         }
     }
     faults.into_result()?;
-    Ok(draft.finish())
+    let change = draft.finish();
+    valid::check(snapshot, &change, actor, now)?;
+    Ok(change)
 }

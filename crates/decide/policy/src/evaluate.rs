@@ -1,6 +1,7 @@
 //! Decides one request against one snapshot: access, row filters and masks.
 
 mod access;
+mod acl;
 mod asked;
 mod audit;
 mod context;
@@ -18,6 +19,7 @@ mod verdict;
 
 pub use crate::matching::MatchType;
 pub(crate) use access::Scope;
+pub use acl::{AclAccess, AclEntry, AclRule, AclsByPrincipal, ResourceAccess, ResourceAcls};
 pub use context::{
     AttributeValue, ElementScope, InlineGrant, InlineMode, InlinePolicy, MatchingScope, NO_CONTEXT,
     RequestContext, RequestTag,

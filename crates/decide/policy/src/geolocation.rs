@@ -69,6 +69,10 @@ impl<'t> Location<'t> {
         let at = self.names.iter().position(|known| known == name)?;
         self.values.get(at).map(String::as_str)
     }
+
+    pub fn entries(&self) -> impl Iterator<Item = (&'t str, &'t str)> + use<'t> {
+        self.names.iter().map(String::as_str).zip(self.values.iter().map(String::as_str))
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Given a policy snapshot and a request, says what is allowed, filtered and masked, and why.
 
 pub mod admin;
+pub mod authz;
 pub mod bootstrap;
 pub mod condition;
 pub mod date_format;
@@ -10,6 +11,7 @@ pub mod evaluate;
 pub mod expression;
 pub mod geolocation;
 pub mod json;
+pub mod limits;
 pub mod matching;
 pub mod model;
 pub mod normalise;
@@ -18,6 +20,7 @@ pub mod privilege;
 pub mod resource_name;
 pub mod schedule;
 pub mod script;
+pub mod validate;
 
 mod principal;
 mod snapshot;

@@ -104,6 +104,11 @@ impl Snapshot {
         &self.faults
     }
 
+    /// How it was built.
+    pub fn options(&self) -> &BuildOptions {
+        &self.options
+    }
+
     pub fn state(&self) -> &State {
         &self.state
     }

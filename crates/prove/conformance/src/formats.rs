@@ -2,17 +2,11 @@
 
 mod acls;
 mod administration;
-mod comparison;
+mod authorizer;
 mod definitions;
 mod engine_test;
-mod enricher;
 mod gds;
-mod inline;
-mod loads;
-mod plugin;
-mod polaris;
 mod resource_matcher;
-mod schedules;
 
 use std::fmt::Debug;
 
@@ -40,24 +34,15 @@ pub(crate) fn drive(corpus: &Corpus, file: &DataFile, options: &Options) -> Resu
     let has = |name: &str| file.json.get(name).is_some();
     let is_engine_test = has("policies") && (has("tests") || has("testsInfo"));
     let cases = match file.group() {
-        "policyengine" | "contextenricher" if is_engine_test => engine_test::drive(corpus, file, setup)?,
-        "hbase-agent" if is_engine_test => engine_test::drive_swallowed(corpus, file, setup)?,
-        "validityscheduler" => schedules::drive(file, &setup),
-        "plugin" if has("tests") => plugin::drive(corpus, file, &setup)?,
-        "inline" if has("tests") => inline::drive(corpus, file, &setup)?,
+        "policyengine" | "contextenricher" | "hbase-agent" if is_engine_test => {
+            engine_test::drive(corpus, file, setup)?
+        }
         "gds" => gds::drive(file),
         "resourcematcher" => resource_matcher::drive(corpus, file)?,
         "servicedef-normalize" => definitions::drive(file)?,
         "admin" => administration::drive(corpus, file)?,
-        "contextenricher" if has("serviceResources") => enricher::drive(corpus, file, &setup)?,
-        "polaris" if has("tests") => polaris::drive(corpus, file, &setup)?,
-        "polaris" if has("policies") && !corpus.texts_beside(file)?.is_empty() => {
-            polaris::drive_recorded(corpus, file, &setup)?
-        }
-        "comparison" if has("testCases") => comparison::drive(corpus, file, &setup),
-        "rest-import" | "fixtures" | "service-defs" | "polaris" | "comparison" | "classpath" => {
-            return Ok(loads::drive(corpus, file, &setup));
-        }
+        "aclprovider" => acls::drive(corpus, file, &setup)?,
+        "embedded-authz" => return authorizer::drive(corpus, file, &setup),
         _ => return Ok(None),
     };
     Ok(Some(cases))

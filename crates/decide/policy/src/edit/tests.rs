@@ -5,6 +5,7 @@ mod identities;
 mod policies;
 mod renames;
 mod shown;
+mod valid;
 
 use stdx::{ErrorKind, Secret, Timestamp};
 

@@ -182,18 +182,23 @@ impl<'a, 'd> Asked<'a, 'd> {
 
     /// The tags that count at the time of the request.
     pub(crate) fn tags(&self) -> &Tags<'a> {
-        self.tags.get_or_init(|| self.find_tags())
+        let now = self.r.now;
+        self.tags.get_or_init(|| self.find_tags(|tag| tag.is_valid_at(now)))
     }
 
-    fn find_tags(&self) -> Tags<'a> {
-        let now = self.r.now;
+    /// The tags that count now or at any other time.
+    pub(crate) fn tags_at_any_time(&self) -> Tags<'a> {
+        self.find_tags(|_| true)
+    }
+
+    fn find_tags(&self, counts: impl Fn(&CompiledTag) -> bool) -> Tags<'a> {
         if let Some(given) = &self.r.context.tags {
             let reading = self.snapshot.plugin().schedule_reading();
             let compiled = given.iter().map(|tag| {
                 let (compiled, _) = CompiledTag::of(&tag.kind, &tag.attributes, &tag.validity, reading);
                 TagHit { tag: TagOf::Given(Box::new(compiled)), found: tag.found }
             });
-            return compiled.filter(|tag| tag.is_valid_at(now)).collect();
+            return compiled.filter(|tag| counts(tag)).collect();
         }
         let mut found = Tags::new();
         if self.service.tagged.is_empty() || (!self.has_resource() && !self.is_any()) {
@@ -202,7 +207,7 @@ impl<'a, 'd> Asked<'a, 'd> {
         let Some(path) = self.path(PolicyKind::Access) else { return found };
         let service: &'a CompiledService = self.service;
         service.tagged.of(&path, &self.tokens, self.looks_below, |tag, lies| {
-            if tag.is_valid_at(now) {
+            if counts(tag) {
                 found.push(TagHit { tag: TagOf::Known(tag), found: lies });
             }
         });

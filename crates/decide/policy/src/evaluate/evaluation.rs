@@ -3,7 +3,7 @@
 use super::asked::Asked;
 use super::ranger::{Evaluator, Mode, Zoned};
 use super::running::{By, Entry, EntryItem};
-use super::{Decision, MatchType, Request, audit, inline};
+use super::{Decision, Request, audit, inline};
 use crate::Snapshot;
 use crate::model::{MaskInfo, PolicyId, PolicyKind};
 
@@ -89,13 +89,6 @@ impl Snapshot {
             mask: entry.and_then(|entry| mask_of(&entry)),
             filter: entry.and_then(|entry| filter_of(&entry)),
         }
-    }
-
-    /// The kinds of the tags that count for the requested resource, each with how the tagged resource lies to it.
-    pub fn tags_of(&self, r: &Request<'_>) -> Vec<(String, MatchType)> {
-        let Some(service) = self.service(r.service) else { return Vec::new() };
-        let asked = Asked::new(self, service, r, self.plugin().condition_errors);
-        asked.tags().iter().map(|tag| (tag.kind.to_string(), tag.found)).collect()
     }
 }
 

@@ -1,14 +1,13 @@
 //! A session's own policy inside the request, which has the last word.
 
-use std::collections::BTreeMap;
-
 use super::asked::{ANY_ACCESS, Asked};
 use super::ranger::{Evaluator, Mode};
 use super::running::{By, Running};
 use super::{InlineGrant, InlineMode, InlinePolicy, Request};
 use crate::Membership;
 use crate::matching::{MatchContext, ResourceMatcher};
-use crate::model::{PolicyKind, ResourceDef, ResourceMap, ResourceValues};
+use crate::model::{PolicyKind, ResourceMap, ResourceValues, ServiceDef};
+use crate::resource_name;
 
 /// Applies the request's own policy, if it has one that is to be asked.
 pub(crate) fn apply(asked: &Asked<'_, '_>, kind: PolicyKind, running: &mut Running<'_>) {
@@ -107,7 +106,7 @@ fn is_about(grant: &InlineGrant, asked: &Asked<'_, '_>) -> bool {
     let levels = asked.service.policies.levels.of(PolicyKind::Access);
     let Some(path) = asked.path(PolicyKind::Access) else { return false };
     grant.resources.iter().any(|name| {
-        let map = resource_of(name, asked.service.policies.resource_defs());
+        let map = resource_of(name, asked.service.policies.def());
         let matcher = map.and_then(|map| ResourceMatcher::new(levels, &map).ok().flatten());
         matcher.is_some_and(|matcher| {
             let found = matcher.match_type(&path, &MatchContext::NONE);
@@ -116,54 +115,13 @@ fn is_about(grant: &InlineGrant, asked: &Asked<'_, '_>) -> bool {
     })
 }
 
-/// `type:a/b/c` as a resource map: the levels down to `type`, the last of which takes the rest.
-fn resource_of(name: &str, defs: &[ResourceDef]) -> Option<ResourceMap> {
-    let (kind, rest) = name.split_once(':')?;
-    let mut levels = Vec::new();
-    let mut at = Some(kind);
-    while let Some(level) = at.filter(|level| !level.is_empty()) {
-        let def = defs.iter().find(|def| def.name == level)?;
-        if levels.len() > defs.len() {
-            return None;
-        }
-        levels.push(def);
-        at = def.parent.as_deref();
-    }
-    levels.reverse();
-    let values = split(rest, levels.len());
-    if values.len() != levels.len() || rest.is_empty() {
-        return None;
-    }
-    let map: BTreeMap<String, ResourceValues> = levels
-        .iter()
-        .zip(values)
-        .map(|(def, value)| {
-            let is_recursive = def.is_recursive_supported;
-            (def.name.clone(), ResourceValues { values: vec![value], is_excludes: false, is_recursive })
-        })
-        .collect();
-    Some(map)
-}
-
-/// The parts between separators, at most so many; `\` takes the next character as it is.
-fn split(text: &str, n_parts: usize) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    let mut rest = text.chars();
-    while let Some(c) = rest.next() {
-        match c {
-            '\\' => {
-                let next = rest.next();
-                if let Some(part) = parts.last_mut() {
-                    part.extend(next);
-                }
-            }
-            '/' if parts.len() < n_parts => parts.push(String::new()),
-            c => {
-                if let Some(part) = parts.last_mut() {
-                    part.push(c);
-                }
-            }
-        }
-    }
-    parts
+/// `type:a/b/c` as a resource map: the levels down to `type`.
+fn resource_of(name: &str, def: &ServiceDef) -> Option<ResourceMap> {
+    let levels = resource_name::parse(def, name).ok()?;
+    let values = levels.into_iter().map(|(level, value)| {
+        let is_recursive =
+            def.resources.iter().any(|known| known.name == level && known.is_recursive_supported);
+        (level, ResourceValues { values: vec![value], is_excludes: false, is_recursive })
+    });
+    Some(values.collect())
 }

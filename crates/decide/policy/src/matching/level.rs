@@ -130,15 +130,6 @@ impl LevelMatcher {
         self.patterns.iter().any(Pattern::is_dynamic)
     }
 
-    /// The exact values by which an index can find this level; `None` if it must be tried.
-    pub(crate) fn exact_keys(&self) -> Option<Vec<String>> {
-        let exact = |key| match key {
-            LevelKey::Exact(text) => Some(text.to_owned()),
-            LevelKey::Prefix(_) | LevelKey::Suffix(_) | LevelKey::Anything => None,
-        };
-        self.keys().map(exact).collect()
-    }
-
     /// What an index may find this level by: any one of these.
     pub(crate) fn keys(&self) -> impl Iterator<Item = LevelKey<'_>> {
         let is_open = self.is_any || self.is_excludes;

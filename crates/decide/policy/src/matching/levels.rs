@@ -1,6 +1,6 @@
 //! The levels of a definition for one kind of policy, and the paths that they make.
 
-use std::collections::HashMap;
+use smallvec::SmallVec;
 
 use super::level::LevelOptions;
 use crate::model::{PolicyKind, ResourceDef, ServiceDef};
@@ -10,12 +10,15 @@ use crate::normalise;
 /// the same for every kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Levels {
-    by_name: HashMap<String, usize>,
     levels: Vec<Level>,
 }
 
+/// Levels that are held without memory of their own.
+pub(crate) const LEVELS_INLINE: usize = 5;
+
 #[derive(Clone, Debug)]
 struct Level {
+    name: Box<str>,
     /// `Err`: the level's matcher is not offered, which matters once a policy names the level.
     options: Result<LevelOptions, String>,
     is_offered: bool,
@@ -43,9 +46,8 @@ impl Levels {
     /// # Errors
     /// Those of [`Levels::of`].
     pub(crate) fn new(defs: &[ResourceDef], differences: Option<&[ResourceDef]>) -> Result<Self, String> {
-        let by_name: HashMap<String, usize> =
-            defs.iter().enumerate().map(|(number, def)| (def.name.clone(), number)).collect();
-        if by_name.len() < defs.len() {
+        let is_named = |name: &str| defs.iter().position(|def| def.name == name);
+        if defs.iter().enumerate().any(|(number, def)| is_named(&def.name) != Some(number)) {
             return Err("two levels have the same name".to_owned());
         }
         let completed = differences.map(|entries| normalise::completed_levels(defs, entries));
@@ -66,18 +68,25 @@ impl Levels {
                 None => None,
                 Some(name) => {
                     let missing = || format!("level `{}` has the unknown parent `{name}`", def.name);
-                    Some(*by_name.get(name).ok_or_else(missing)?)
+                    Some(is_named(name).ok_or_else(missing)?)
                 }
             });
             let is_offered = is_offered && is_valid;
             let is_leaf = def.is_valid_leaf == Some(true) || !has_below(&def.name);
-            levels.push(Level { options: LevelOptions::of(def), is_offered, is_leaf, path: Vec::new() });
+            let name = base.name.as_str().into();
+            levels.push(Level {
+                name,
+                options: LevelOptions::of(def),
+                is_offered,
+                is_leaf,
+                path: Vec::new(),
+            });
         }
         for (number, level) in levels.iter_mut().enumerate() {
             let circle = || "the parents of its levels go round in a circle".to_owned();
             level.path = path_to(number, &parents).ok_or_else(circle)?;
         }
-        Ok(Self { by_name, levels })
+        Ok(Self { levels })
     }
 
     pub(crate) fn options(&self, level: usize) -> Result<&LevelOptions, String> {
@@ -88,33 +97,35 @@ impl Levels {
         }
     }
 
+    /// A definition has so few levels that looking through them is the fastest way.
     pub(crate) fn number(&self, name: &str) -> Option<usize> {
-        self.by_name.get(name).copied()
+        self.levels.iter().position(|level| &*level.name == name)
     }
 
     /// Whether exactly these levels are a hierarchy, from a root to where one may end.
-    pub(crate) fn is_hierarchy<'n>(&self, names: impl Iterator<Item = &'n str> + Clone) -> bool {
+    pub(crate) fn is_hierarchy<'n>(&self, names: impl Iterator<Item = &'n str>) -> bool {
         let last = self.path(names).and_then(<[usize]>::last);
         last.and_then(|level| self.levels.get(*level)).is_some_and(|level| level.is_leaf)
     }
 
     /// The path that exactly these levels make; `None` if one is unknown, is missing in between, or lies elsewhere.
-    pub(crate) fn path<'n>(&self, names: impl Iterator<Item = &'n str> + Clone) -> Option<&[usize]> {
-        let mut n_given = 0;
+    pub(crate) fn path<'n>(&self, names: impl Iterator<Item = &'n str>) -> Option<&[usize]> {
+        let numbers: SmallVec<[usize; LEVELS_INLINE]> =
+            names.map(|name| self.number(name)).collect::<Option<_>>()?;
+        self.path_of(&numbers)
+    }
+
+    /// The same of levels by number, in whatever order.
+    pub(crate) fn path_of(&self, numbers: &[usize]) -> Option<&[usize]> {
         let mut deepest: &[usize] = &[];
-        for name in names.clone() {
-            n_given += 1;
-            let level = self.levels.get(self.number(name)?).filter(|level| level.is_offered)?;
+        for number in numbers {
+            let level = self.levels.get(*number).filter(|level| level.is_offered)?;
             if level.path.len() > deepest.len() {
                 deepest = &level.path;
             }
         }
-        if deepest.len() != n_given {
-            return None;
-        }
-        let is_on_path = |name| self.number(name).is_some_and(|number| deepest.contains(&number));
-        let mut all = names;
-        all.all(is_on_path).then_some(deepest)
+        let is_path = deepest.len() == numbers.len() && deepest.iter().all(|level| numbers.contains(level));
+        is_path.then_some(deepest)
     }
 }
 

@@ -8,10 +8,8 @@ use smallvec::SmallVec;
 use super::Levels;
 use super::fold::Text;
 use super::level::{Case, Class, LevelOptions};
+use super::levels::LEVELS_INLINE;
 use crate::evaluate::{ElementScope, LevelValue, Resource};
-
-/// Levels that a path holds without memory of its own.
-const LEVELS_INLINE: usize = 5;
 
 /// A requested resource. It is made once for each request and kind of policy.
 #[derive(Clone, Debug)]
@@ -57,10 +55,13 @@ impl<'a> RequestPath<'a> {
         scopes: &BTreeMap<String, ElementScope>,
     ) -> Option<Self> {
         let given = resource.levels();
-        let path = levels.path(given.iter().map(|(name, _)| name.as_ref()))?;
+        let numbers: SmallVec<[usize; LEVELS_INLINE]> =
+            given.iter().map(|(name, _)| levels.number(name)).collect::<Option<_>>()?;
+        let path = levels.path_of(&numbers)?;
         let mut found = SmallVec::with_capacity(path.len());
         for level in path {
-            let (name, value) = given.iter().find(|(name, _)| levels.number(name) == Some(*level))?;
+            let at = numbers.iter().position(|number| number == level)?;
+            let (name, value) = given.get(at)?;
             let scope = scopes.get(name.as_ref()).copied().unwrap_or_default();
             found.push(RequestLevel::new(*level, levels.options(*level).ok()?, value, scope));
         }

@@ -187,7 +187,7 @@ fn request_level<'v>(levels: &Levels, level: usize, value: &'v str) -> Option<Re
 }
 
 /// Whether two resource maps name the same levels with the same values, in whatever order.
-pub(crate) fn is_complete_match(a: &ResourceMap, b: &ResourceMap) -> bool {
+pub fn is_complete_match(a: &ResourceMap, b: &ResourceMap) -> bool {
     let sorted = |values: &ResourceValues| {
         let mut values = values.values.clone();
         values.sort_unstable();

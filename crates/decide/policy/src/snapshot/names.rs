@@ -37,6 +37,14 @@ impl Names {
         number
     }
 
+    pub(crate) fn user_number(&self, name: &str) -> Option<u32> {
+        self.users.get(name).copied()
+    }
+
+    pub(crate) fn group_number(&self, name: &str) -> Option<u32> {
+        self.groups.get(name).copied()
+    }
+
     pub(crate) fn group(&self, number: u32) -> &str {
         named(&self.group_names, number)
     }

@@ -11,10 +11,8 @@ use crate::condition::{Condition, ConditionCompiler};
 use crate::edit::PUBLIC;
 use crate::expression::ExpressionTable;
 use crate::matching::{Levels, MatchContext, MatchType, RequestPath, ResourceMatcher};
-use crate::model::{
-    Access, Item, MaskInfo, MaskItem, Policy, PolicyCondition, PolicyId, PolicyKind, ServiceDef,
-};
-use crate::normalise::name_in;
+use crate::model::{Item, MaskInfo, MaskItem, Policy, PolicyCondition, PolicyId, PolicyKind, ServiceDef};
+use crate::normalise::policy_for_component;
 use crate::schedule::Schedule;
 
 #[derive(Clone, Debug)]
@@ -77,7 +75,7 @@ impl CompiledPolicy {
         let policy = match with.component {
             None => policy,
             Some(component) => {
-                narrowed = of_engine(policy, component);
+                narrowed = policy_for_component(policy, component);
                 &narrowed
             }
         };
@@ -224,35 +222,6 @@ fn mask_texts(mask: &MaskItem) -> impl Iterator<Item = &str> {
     [&mask.mask.value_expr, &mask.mask.condition_expr].into_iter().filter_map(|text| text.as_deref())
 }
 
-/// A tag policy as the engine of one component reads it: access types and masks of others are not in it.
-fn of_engine(policy: &Policy, component: &str) -> Policy {
-    let narrow = |item: &Item| {
-        let accesses = item.accesses.iter().filter_map(|access| {
-            Some(Access { kind: name_in(&access.kind, component)?.to_owned(), ..access.clone() })
-        });
-        Item { accesses: accesses.collect(), ..item.clone() }
-    };
-    let is_left = |item: &Item| !item.accesses.is_empty() || item.delegate_admin;
-    let all = |items: &[Item]| items.iter().map(narrow).filter(is_left).collect();
-    let mut narrowed = policy.clone();
-    narrowed.items = all(&policy.items);
-    narrowed.deny_items = all(&policy.deny_items);
-    narrowed.allow_exceptions = all(&policy.allow_exceptions);
-    narrowed.deny_exceptions = all(&policy.deny_exceptions);
-    for mask in &mut narrowed.mask_items {
-        mask.item = narrow(&mask.item);
-        if let Some(mask_type) = name_in(&mask.mask.mask_type, component) {
-            mask.mask.mask_type = mask_type.to_owned();
-        }
-    }
-    narrowed.mask_items.retain(|mask| is_left(&mask.item));
-    for filter in &mut narrowed.filter_items {
-        filter.item = narrow(&filter.item);
-    }
-    narrowed.filter_items.retain(|filter| is_left(&filter.item));
-    narrowed
-}
-
 fn resources(policy: &Policy, with: &mut Reading<'_>, faults: &mut Vec<String>) -> Box<[ResourceMatcher]> {
     let mut resources = Vec::new();
     for map in std::iter::once(&policy.resources).chain(&policy.additional_resources) {
@@ -349,6 +318,27 @@ impl CompiledItem {
             is_owner: item.users.iter().any(|name| name == OWNER),
             is_public: item.groups.iter().any(|name| name == PUBLIC),
             score,
+        }
+    }
+
+    /// Whether the item lists this user, also by a name that stands for somebody.
+    pub(crate) fn lists_user(&self, names: &Names, name: &str) -> bool {
+        let is_listed =
+            || names.user_number(name).is_some_and(|user| self.users.binary_search(&user).is_ok());
+        match name {
+            ANY_USER => self.is_any_user,
+            OWNER => self.is_owner,
+            _ => is_listed(),
+        }
+    }
+
+    /// Whether the item lists this group.
+    pub(crate) fn lists_group(&self, names: &Names, name: &str) -> bool {
+        let is_listed =
+            || names.group_number(name).is_some_and(|group| self.groups.binary_search(&group).is_ok());
+        match name {
+            PUBLIC => self.is_public,
+            _ => is_listed(),
         }
     }
 

@@ -14,7 +14,7 @@ use super::zones::ZoneIndex;
 use crate::condition::ConditionCompiler;
 use crate::expression::ExpressionTable;
 use crate::matching::Levels;
-use crate::model::{Policy, PolicyId, PolicyKind, ResourceDef, Service, ServiceDef};
+use crate::model::{Policy, PolicyId, PolicyKind, Service, ServiceDef};
 use crate::normalise;
 use crate::schedule::ScheduleReading;
 use crate::script::ScriptEngine;
@@ -176,8 +176,8 @@ impl Policies {
         }
     }
 
-    pub(crate) fn resource_defs(&self) -> &[ResourceDef] {
-        &self.def.resources
+    pub(crate) fn def(&self) -> &ServiceDef {
+        &self.def
     }
 
     /// `None`: no zone has this name, or it has no policies.

@@ -1,7 +1,8 @@
 //! Runs requests against a policy engine: access, masks, row filters, and who has access.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
-use policy::edit::Change;
 use policy::model::PolicyKind;
 use serde_json::Value;
 use stdx::Timestamp;
@@ -11,7 +12,7 @@ use crate::corpus::{Corpus, DataFile};
 use crate::engines::{Engine, engines, judge};
 use crate::question::Question;
 use crate::report::{Case, Outcome};
-use crate::scene::{Scene, flag, text};
+use crate::scene::{Scene, flag, text, texts};
 
 /// Every test of both rounds.
 pub(crate) fn drive(corpus: &Corpus, file: &DataFile, mut setup: Setup) -> Result<Vec<Case>> {
@@ -22,14 +23,10 @@ pub(crate) fn drive(corpus: &Corpus, file: &DataFile, mut setup: Setup) -> Resul
     let setup = &setup;
     let mut scene = Scene::of_engine_test(corpus, file, setup.settings.clone())?;
     let first = file.json.get("tests").or_else(|| file.json.pointer("/testsInfo/tests"));
-    let mut engines = engines(setup.engine, &scene.downloaded.state, &scene.settings)?;
-    let mut cases = round(&scene, &engines, first, setup, 0)?;
+    let mut cases = round(&scene, first, setup, 0)?;
     if let Some(updated) = file.json.get("updatedPolicies").filter(|updated| updated.is_object()) {
-        let change = update(&mut scene, updated)?;
-        for engine in &mut engines {
-            *engine = engine.apply(&change, &scene.downloaded.state, &scene.settings)?;
-        }
-        cases.extend(round(&scene, &engines, file.json.get("updatedTests"), setup, cases.len())?);
+        update(&mut scene, updated)?;
+        cases.extend(round(&scene, file.json.get("updatedTests"), setup, cases.len())?);
     }
     Ok(cases)
 }
@@ -42,44 +39,14 @@ fn has_schedules(json: &Value) -> bool {
     schedules.any(|schedules| !schedules.is_empty())
 }
 
-/// As [`drive`], for a driver of Ranger's that swallows failed assertions, so that what it expects may be wrong; and
-/// whose requests name tables of the default namespace with it and without.
-pub(crate) fn drive_swallowed(corpus: &Corpus, file: &DataFile, setup: Setup) -> Result<Vec<Case>> {
-    let mut expanded = file.clone();
-    for test in expanded.json.get_mut("tests").and_then(Value::as_array_mut).into_iter().flatten() {
-        if let Some(table) = test.pointer_mut("/request/resource/elements/table") {
-            let name = text(table).unwrap_or_default();
-            let short = name.strip_prefix("default:").map(str::to_owned);
-            if let Some(short) = short {
-                *table = serde_json::json!([name, short]);
-            }
-        }
-    }
-    let mut cases = drive(corpus, &expanded, setup)?;
-    for case in &mut cases {
-        if let Outcome::Failed(lines) = &case.outcome {
-            let lines = lines.join("; ");
-            case.outcome = Outcome::Skipped(format!(
-                "Ranger's driver swallows its failures, so this may be one: {lines}"
-            ));
-        }
-    }
-    Ok(cases)
-}
-
-fn round(
-    scene: &Scene,
-    engines: &[Engine],
-    tests: Option<&Value>,
-    setup: &Setup,
-    n_before: usize,
-) -> Result<Vec<Case>> {
+fn round(scene: &Scene, tests: Option<&Value>, setup: &Setup, n_before: usize) -> Result<Vec<Case>> {
+    let engines = engines(setup.engine, &scene.downloaded.state, &scene.settings)?;
     let tests = tests.and_then(Value::as_array).into_iter().flatten().filter(|test| test.is_object());
     Ok(tests
         .enumerate()
         .map(|(idx, test)| {
             let name = test.get("name").and_then(text).unwrap_or_default();
-            let outcome = run(scene, test, engines, setup.now)
+            let outcome = run(scene, test, &engines, setup.now)
                 .unwrap_or_else(|error| Outcome::Failed(vec![format!("{error:#}")]));
             Case { number: n_before + idx + 1, name, outcome }
         })
@@ -87,22 +54,19 @@ fn round(
 }
 
 /// Policies by their differences, and zones put in place of the former ones.
-fn update(scene: &mut Scene, updated: &Value) -> Result<Change> {
+fn update(scene: &mut Scene, updated: &Value) -> Result<()> {
     let mut deltas = Vec::new();
     let list = updated.get("policyDeltas").and_then(Value::as_array).into_iter().flatten();
     for delta in list.filter(|delta| delta.is_object()) {
         deltas.push(ranger_wire::PolicyDelta::from_value(delta.clone())?);
     }
-    let mut change = scene.downloaded.take(&deltas)?;
+    scene.downloaded.take(&deltas)?;
     let zones = serde_json::json!({ "securityZones": updated.get("securityZones") });
     let zones = ranger_wire::ServicePolicies::from_value(zones)?.security_zones;
     let tag_service = scene.downloaded.tag_service.clone();
-    let zones = ranger_wire::download::zones(&zones, &scene.downloaded.service, tag_service.as_deref());
-    let gone = scene.downloaded.state.zones.keys().filter(|zone| !zones.contains_key(*zone));
-    change.delete_zones = gone.cloned().collect();
-    change.put_zones = zones.values().cloned().collect();
-    scene.downloaded.state.zones = zones;
-    Ok(change)
+    scene.downloaded.state.zones =
+        ranger_wire::download::zones(&zones, &scene.downloaded.service, tag_service.as_deref());
+    Ok(())
 }
 
 fn run(scene: &Scene, test: &Value, engines: &[Engine], now: Timestamp) -> Result<Outcome> {
@@ -128,6 +92,15 @@ fn run(scene: &Scene, test: &Value, engines: &[Engine], now: Timestamp) -> Resul
                 let wanted = expected.get("policyId").cloned().unwrap_or(Value::Null);
                 lines.push(format!("policy: expected {wanted}, was {}", scene.number(answer.policy)));
             }
+        }
+        if let Some(expected) = test.get("resourceAccessInfo")
+            && let Some(found) = engine.resource_access(&question)
+        {
+            let set = |name: &str| texts(expected.get(name)).into_iter().collect::<BTreeSet<_>>();
+            expect("allowedUsers", &set("allowedUsers"), &found.allowed_users, &mut lines);
+            expect("allowedGroups", &set("allowedGroups"), &found.allowed_groups, &mut lines);
+            expect("deniedUsers", &set("deniedUsers"), &found.denied_users, &mut lines);
+            expect("deniedGroups", &set("deniedGroups"), &found.denied_groups, &mut lines);
         }
         if let Some(expected) = test.get("dataMaskResult") {
             let answer = engine.evaluate(PolicyKind::Mask, &question);

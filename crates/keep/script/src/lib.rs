@@ -1,0 +1,14 @@
+//! Runs the scripts of conditions and the expressions of policies, in JavaScript and within limits.
+
+mod calls;
+mod data;
+mod engine;
+mod json;
+pub mod limits;
+mod owned;
+mod source;
+
+pub use engine::JavaScript;
+
+#[cfg(test)]
+mod tests;
