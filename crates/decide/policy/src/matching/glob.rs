@@ -308,4 +308,36 @@ mod tests {
         );
         check(by, "s3a://b*", &["s3a://bucket/x"], &["s3b://bucket"]);
     }
+
+    /// The same read aloud.
+    fn plainly(pattern: &[u8], value: &[u8]) -> bool {
+        match pattern.split_first() {
+            None => value.is_empty(),
+            Some((b'*', rest)) if rest.first() == Some(&b'*') => plainly(rest, value),
+            Some((b'*', rest)) if rest.first() == Some(&b'?') => plainly(rest, value),
+            Some((b'*', rest)) => (0..=value.len()).any(|taken| plainly(rest, &value[taken..])),
+            Some((b'?', rest)) => !value.is_empty() && plainly(rest, &value[1..]),
+            Some((c, rest)) => value.first() == Some(c) && plainly(rest, &value[1..]),
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn wildcards_are_what_they_read_as(pattern in "[ab*?]{0,8}", value in "[ab]{0,8}") {
+            let (pattern, value) = (pattern.as_bytes(), value.as_bytes());
+            proptest::prop_assert_eq!(matches(pattern, value), plainly(pattern, value));
+        }
+
+        #[test]
+        fn no_pattern_makes_a_matcher_stop(pattern in "[ab/:*?é]{0,12}", value in "[ab/:é]{0,12}") {
+            let (pattern, value) = (pattern.as_bytes(), value.as_bytes());
+            let separator = Separator(b'/');
+            let _ = is_prefix(pattern, value);
+            let _ = matches_address_recursively(pattern, value, separator);
+            proptest::prop_assert!(
+                matches_recursively(pattern, value, separator) || !matches(pattern, value)
+                    || value.is_empty() || value.contains(&b'/')
+            );
+        }
+    }
 }

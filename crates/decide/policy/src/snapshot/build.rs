@@ -11,6 +11,7 @@ use super::zones::ZoneIndex;
 use super::{BuildOptions, Fault, Strictness};
 use crate::expression::ExpressionTable;
 use crate::model::{Policy, PolicyKind, Service, ServiceDef, State, TagId};
+use crate::normalise;
 
 /// What reading gives.
 pub(crate) struct Built {
@@ -29,6 +30,10 @@ pub(crate) fn services(state: &State, options: &BuildOptions, faults: &mut Vec<F
         scripts: options.scripts.as_ref(),
         schedules: options.plugin.schedule_reading(),
     };
+    for def in state.service_defs.values() {
+        let found = normalise::faults(def).into_iter();
+        faults.extend(found.map(|fault| Fault::new(format!("service definition `{}`: {fault}", def.name))));
+    }
     let mut services: BTreeMap<String, CompiledService> = BTreeMap::new();
     let mut listeners: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (name, service) in &state.services {

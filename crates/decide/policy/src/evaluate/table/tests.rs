@@ -273,7 +273,10 @@ fn a_relation_that_no_policy_can_name_cannot_be_read() {
     missing.services.remove("query");
     check(&Snapshot::build(missing).unwrap());
     let mut no_columns = state([]);
-    no_columns.service_defs.get_mut("hive").unwrap().resources.retain(|level| level.name != "column");
+    let hive = no_columns.service_defs.get_mut("hive").unwrap();
+    for levels in [&mut hive.resources, &mut hive.mask_resources, &mut hive.filter_resources] {
+        levels.retain(|level| level.name != "column");
+    }
     check(&Snapshot::build(no_columns).unwrap());
     let star = rules_of_columns(&snapshot([]), "bob", &GateTwoSettings::default(), &[ColumnName::new("*")]);
     assert_eq!(short(&star.columns[0]), "restricted");

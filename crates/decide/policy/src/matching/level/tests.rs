@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use proptest::prelude::*;
+
 use super::{LevelKey, LevelMatcher, LevelOptions};
 use crate::evaluate::{AttributeValue, ElementScope, LevelValue};
 use crate::matching::{Expressions, MatchContext, RequestLevel};
@@ -221,4 +223,50 @@ fn a_matcher_that_is_not_offered_is_refused_by_name() {
     };
     assert!(LevelOptions::of(&def("x.y.MyMatcher", "/")).unwrap_err().contains("MyMatcher"));
     assert!(LevelOptions::of(&def("", "é")).unwrap_err().contains("separator"));
+}
+
+/// A value, or a policy's value, of few characters, so that they often meet.
+fn text() -> impl Strategy<Value = String> {
+    "[abAB/*?{}.]{0,7}"
+}
+
+proptest! {
+    #[test]
+    fn an_index_finds_whatever_matches(
+        class in prop_oneof![Just(""), Just(PATH), Just(URL)],
+        case in prop_oneof![Just(""), Just("ignoreCase=false"), Just("quotedCaseSensitive=true quoteChars=a")],
+        wild in prop_oneof![Just(""), Just("wildCard=false")],
+        policy in proptest::collection::vec(text(), 1..3),
+        how in "[!~]?",
+        value in text(),
+        scheme in prop_oneof![Just(""), Just("s://"), Just(" s://")],
+    ) {
+        let options = format!("{class} {case} {wild}");
+        let (level, matcher) = matcher(&options, &format!("{how}{scheme}{}", policy.join(",")));
+        let value = format!("{scheme}{value}");
+        let requested = RequestLevel::new(0, &level, &LevelValue::One(value.into()), ElementScope::Itself);
+        let matches = matcher.matches(&requested, &MatchContext::new("ab", None));
+        if let Some(keys) = requested.keys().filter(|_| matches) {
+            let keys: Vec<Vec<u8>> = keys.map(<[u8]>::to_vec).collect();
+            let found = matcher.keys().any(|key| match key {
+                LevelKey::Exact(text) => keys.iter().any(|key| key == text.as_bytes()),
+                LevelKey::Prefix(text) => keys.iter().any(|key| key.starts_with(text.as_bytes())),
+                LevelKey::Suffix(text) => keys.iter().any(|key| key.ends_with(text.as_bytes())),
+                LevelKey::Anything => true,
+            });
+            prop_assert!(found);
+        }
+    }
+
+    #[test]
+    fn a_wider_scope_never_matches_less(policy in text(), value in text(), how in "~?") {
+        let (level, matcher) = matcher(PATH, &format!("{how}{policy}"));
+        let matches = |scope| {
+            let requested = RequestLevel::new(0, &level, &LevelValue::One(value.as_str().into()), scope);
+            matcher.matches(&requested, &MatchContext::NONE)
+        };
+        if matches(ElementScope::Itself) {
+            prop_assert!(matches(ElementScope::ItselfOrChild) && matches(ElementScope::ItselfOrPrefix));
+        }
+    }
 }
