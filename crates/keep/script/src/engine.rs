@@ -11,26 +11,32 @@ use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Runtime, Val
 
 use crate::calls::{Answer, Arg, METHODS, call};
 use crate::data::{match_type_name, plain_data};
+use crate::fast::Program;
 use crate::json::JsonText;
 use crate::owned::OwnedContext;
-use crate::{limits, source};
+use crate::{fast, limits, source};
 
 /// Runs scripts in JavaScript.
 #[derive(Debug, Default)]
 pub struct JavaScript {
     runs: Arc<AtomicUsize>,
+    #[cfg(test)]
+    is_slow: bool,
 }
 
 /// A script that parses.
 #[derive(Debug)]
 struct Compiled {
     text: Arc<str>,
+    /// The script for the fast way, if that takes it.
+    program: Option<Program>,
     needs_data: bool,
     runs: Arc<AtomicUsize>,
 }
 
 /// What a script came to.
-enum Outcome {
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
     /// The value of its last expression.
     Bool(bool),
     /// What it set `ctx.result` to, and its value as text.
@@ -49,13 +55,35 @@ impl ScriptEngine for JavaScript {
             return Err(ScriptError::OverLimit("SCRIPT_BYTES_MAX"));
         }
         let text: Arc<str> = source::rewritten(script).into();
-        check(&self.runs, &text)?;
+        let program = self.program(&text, data);
+        // What the fast way takes parses.
+        if program.is_none() {
+            check(&self.runs, &text)?;
+        }
         let needs_data = match data {
             PlainData::IfNamed => source::names_data(&text),
             PlainData::Always => true,
             PlainData::Never => false,
         };
-        Ok(Arc::new(Compiled { text, needs_data, runs: Arc::clone(&self.runs) }))
+        Ok(Arc::new(Compiled { text, program, needs_data, runs: Arc::clone(&self.runs) }))
+    }
+}
+
+impl JavaScript {
+    #[cfg(not(test))]
+    fn program(&self, text: &str, data: PlainData) -> Option<Program> {
+        fast::parse(text, data != PlainData::Never).ok()
+    }
+
+    #[cfg(test)]
+    fn program(&self, text: &str, data: PlainData) -> Option<Program> {
+        fast::parse(text, data != PlainData::Never).ok().filter(|_| !self.is_slow)
+    }
+
+    /// Leaves every script to the engine.
+    #[cfg(test)]
+    pub(crate) fn without_fast_way() -> Self {
+        Self { is_slow: true, ..Self::default() }
     }
 }
 
@@ -77,6 +105,9 @@ impl Script for Compiled {
 
 impl Compiled {
     fn run(&self, context: &ConditionContext<'_>) -> Result<Outcome, ScriptError> {
+        if let Some(Ok(outcome)) = self.program.as_ref().map(|program| fast::run(program, context)) {
+            return Ok(outcome);
+        }
         let data = if self.needs_data { plain_data(context) } else { String::new() };
         let facts = OwnedContext::new(context);
         let text = Arc::clone(&self.text);

@@ -3,6 +3,7 @@
 mod calls;
 mod data;
 mod engine;
+mod fast;
 mod json;
 pub mod limits;
 mod owned;
