@@ -93,10 +93,11 @@ impl Service {
         let who = self.who(engine, request.get("user").unwrap_or(&Value::Null));
         let info = context.get("additionalInfo").unwrap_or(&Value::Null);
         let request_context = request_context(context, info);
+        let at = context.get("accessTime").and_then(Value::as_i64).filter(|at| *at > 0);
         let asking = AuthzContext {
             service: &self.scene.downloaded.service,
             who: &who,
-            now: context.get("accessTime").and_then(Value::as_i64).map_or(now, Timestamp::from_millis),
+            now: at.map_or(now, Timestamp::from_millis),
             client_addr: context.get("clientIpAddress").and_then(text).and_then(|addr| addr.parse().ok()),
             context: &request_context,
         };
