@@ -94,6 +94,23 @@ impl Corpus {
         Ok(self.load(&format!("service-defs/ranger-servicedef-{name}.json"))?.json)
     }
 
+    /// The texts that lie in a file's folder and are no JSON.
+    pub(crate) fn texts_beside(&self, file: &DataFile) -> Result<Vec<String>> {
+        let folder = self.root.join(file.folder());
+        let entries =
+            std::fs::read_dir(&folder).with_context(|| format!("`{}` cannot be read", folder.display()))?;
+        let mut texts = Vec::new();
+        for entry in entries {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "txt") {
+                let text = std::fs::read_to_string(&path)
+                    .with_context(|| format!("`{}` cannot be read", path.display()))?;
+                texts.push(text);
+            }
+        }
+        Ok(texts)
+    }
+
     /// Whether a file lies below the root.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.root.join(path).is_file()

@@ -1,15 +1,20 @@
 //! The evaluators behind one face, so that every case asks them alike.
 
+use std::sync::Arc;
+
 use anyhow::{Result, anyhow};
+use policy::edit::Change;
 use policy::evaluate::ResourceAccess;
-use policy::model::{PolicyKind, State};
-use policy::{BuildOptions, Membership, PluginSettings, Snapshot, Strictness};
+use policy::model::{PolicyKind, State, Version};
+use policy::{BuildOptions, Fault, Membership, PluginSettings, Snapshot, Strictness};
 
 use crate::answer::{Answer, Rank};
 use crate::obvious::World;
 use crate::question::Question;
 use crate::report::Outcome;
 use crate::run::EngineChoice;
+use policy::script::ScriptEngine;
+use script::JavaScript;
 
 /// One evaluator with a scene.
 #[derive(Clone, Debug)]
@@ -66,6 +71,32 @@ impl Engine {
         }
     }
 
+    /// The evaluator after a change; `state` is what the change makes of the state.
+    pub(crate) fn apply(&self, change: &Change, state: &State, settings: &PluginSettings) -> Result<Self> {
+        match self {
+            Self::Obvious(_) => {
+                Ok(Self::Obvious(Box::new(World::new(state.clone(), settings.clone(), scripts()))))
+            }
+            Self::Fast(snapshot) => {
+                let next = Version(snapshot.version().0.saturating_add(1));
+                let changed = snapshot.apply(change, next).map_err(|faults| not_built(&faults))?;
+                Ok(Self::Fast(Box::new(changed)))
+            }
+        }
+    }
+
+    /// The kinds of the tags that the requested resource carries, in order.
+    pub(crate) fn tags(&self, question: &Question) -> Vec<String> {
+        let who = self.membership(question);
+        let request = question.request(&who);
+        let mut kinds = match self {
+            Self::Fast(snapshot) => snapshot.tags_of(&request).into_iter().map(|(kind, _)| kind).collect(),
+            Self::Obvious(world) => world.tags_of(&request),
+        };
+        kinds.sort();
+        kinds
+    }
+
     /// Who asks: with the roles that the request names, or else with those that the user has.
     pub(crate) fn membership(&self, question: &Question) -> Membership {
         let Question { user, groups, roles, .. } = question;
@@ -87,22 +118,30 @@ impl Engine {
     }
 }
 
+/// The engine that runs scripts for both.
+pub(crate) fn scripts() -> Option<Arc<dyn ScriptEngine>> {
+    Some(Arc::new(JavaScript::default()))
+}
+
+fn not_built(faults: &[Fault]) -> anyhow::Error {
+    let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    anyhow!("the snapshot cannot be built: {}", faults.join("; "))
+}
+
 /// The evaluators that a run asks.
 pub(crate) fn engines(choice: EngineChoice, state: &State, settings: &PluginSettings) -> Result<Vec<Engine>> {
     let mut engines = Vec::new();
     if choice != EngineChoice::Fast {
-        engines.push(Engine::Obvious(Box::new(World::new(state.clone(), settings.clone()))));
+        engines.push(Engine::Obvious(Box::new(World::new(state.clone(), settings.clone(), scripts()))));
     }
     if choice != EngineChoice::Obvious {
         let options = BuildOptions {
             plugin: settings.clone(),
+            scripts: scripts(),
             strictness: Strictness::Report,
             ..BuildOptions::default()
         };
-        let snapshot = Snapshot::build_with(state.clone(), &options).map_err(|faults| {
-            let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-            anyhow!("the snapshot cannot be built: {}", faults.join("; "))
-        })?;
+        let snapshot = Snapshot::build_with(state.clone(), &options).map_err(|faults| not_built(&faults))?;
         engines.push(Engine::Fast(Box::new(snapshot)));
     }
     Ok(engines)
@@ -114,5 +153,5 @@ pub(crate) fn judge(engines: &[Engine], differences: impl Fn(&Engine) -> Vec<Str
     for engine in engines {
         lines.extend(differences(engine).into_iter().map(|line| format!("{}: {line}", engine.name())));
     }
-    if lines.is_empty() { Outcome::Passed } else { Outcome::Failed(lines) }
+    Outcome::of(lines)
 }

@@ -19,25 +19,31 @@ mod tokens;
 mod zones;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use policy::model::{PolicyKind, Service, State, ValiditySchedule};
+use policy::model::{PolicyKind, ResourceMap, Service, State, ValiditySchedule};
 use policy::schedule::{Schedule, ScheduleReading};
+use policy::script::ScriptEngine;
 use policy::{ConditionErrors, Membership, PluginSettings, Request};
 
 use crate::answer::Answer;
 use asking::Asking;
 pub(crate) use asking::client_addr;
+use definition::Definition;
+use resource_match::{Asked, match_type};
 
 /// Everything that answers depend on, as plain data.
 #[derive(Clone, Debug)]
 pub struct World {
     state: State,
     settings: PluginSettings,
+    scripts: Option<Arc<dyn ScriptEngine>>,
 }
 
 impl World {
-    pub fn new(state: State, settings: PluginSettings) -> Self {
-        Self { state, settings }
+    /// Without a script engine no script can be evaluated.
+    pub fn new(state: State, settings: PluginSettings, scripts: Option<Arc<dyn ScriptEngine>>) -> Self {
+        Self { state, settings, scripts }
     }
 
     /// Ranger's whole result for one kind of policy.
@@ -91,6 +97,24 @@ impl World {
         };
         asking.tags = self.tags(&asking);
         Some(asking)
+    }
+
+    /// The kinds of the tags that the requested resource carries.
+    pub fn tags_of(&self, request: &Request<'_>) -> Vec<String> {
+        let asking = self.prepare(request);
+        asking.into_iter().flat_map(|asking| asking.tags).map(|tag| tag.kind).collect()
+    }
+
+    /// Whether the requested resource and a map have anything to do with each other.
+    pub(crate) fn touches(&self, map: &ResourceMap, request: &Request<'_>) -> bool {
+        let def = self
+            .service(request.service)
+            .and_then(|service| self.state.service_defs.get(&service.service_def));
+        let (Some(def), Some(asking)) = (def, self.prepare(request)) else { return false };
+        let fillings = asking.fillings(None);
+        let asked =
+            Asked { resource: asking.resource(), scopes: asking.element_scopes(), fillings: &fillings };
+        match_type(&Definition::of(def), PolicyKind::Access, map, &asked).is_some()
     }
 
     fn service(&self, name: &str) -> Option<&Service> {

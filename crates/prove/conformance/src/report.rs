@@ -13,6 +13,13 @@ pub enum Outcome {
     Skipped(String),
 }
 
+impl Outcome {
+    /// Passed where no line tells a difference.
+    pub(crate) fn of(lines: Vec<String>) -> Self {
+        if lines.is_empty() { Self::Passed } else { Self::Failed(lines) }
+    }
+}
+
 /// One case of a file: its place, counted from 1, and the name it has there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {

@@ -78,7 +78,8 @@ impl Scene {
             }
         }
         fill_in_definitions(corpus, &mut policies)?;
-        let policies = ServicePolicies::from_value(policies).context("the policies")?;
+        let mut policies = ServicePolicies::from_value(policies).context("the policies")?;
+        policies.service_name.get_or_insert_with(|| "the service".to_owned());
         let tags = tags.map(ServiceTags::from_value).transpose().context("the tags")?;
         let roles = beside.roles.clone().map(Roles::from_value).transpose().context("the roles")?;
         let users = beside.user_store.clone().map(UserStore::from_value).transpose().context("the users")?;
@@ -201,6 +202,11 @@ pub(crate) fn text(value: &Value) -> Option<String> {
         Value::Bool(flag) => Some(flag.to_string()),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
     }
+}
+
+/// The objects of a list; what a comma too many made is left out.
+pub(crate) fn objects(value: Option<&Value>) -> impl Iterator<Item = &Value> {
+    value.and_then(Value::as_array).into_iter().flatten().filter(|element| element.is_object())
 }
 
 pub(crate) fn flag(value: Option<&Value>) -> Option<bool> {

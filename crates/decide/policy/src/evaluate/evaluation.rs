@@ -1,9 +1,9 @@
 //! Ranger's whole result for one request and one kind of policy (RangerAccessResult).
 
-use super::asked::Asked;
+use super::asked::{Asked, TagHit};
 use super::ranger::{Evaluator, Mode, Zoned};
 use super::running::{By, Entry, EntryItem};
-use super::{Decision, Request, audit, inline};
+use super::{Decision, MatchType, Request, audit, inline};
 use crate::Snapshot;
 use crate::model::{MaskInfo, PolicyId, PolicyKind};
 
@@ -89,6 +89,22 @@ impl Snapshot {
             mask: entry.and_then(|entry| mask_of(&entry)),
             filter: entry.and_then(|entry| filter_of(&entry)),
         }
+    }
+
+    /// The kinds of the tags that count for the requested resource, those that are alike once, each with how the tagged resource lies to it.
+    pub fn tags_of(&self, r: &Request<'_>) -> Vec<(String, MatchType)> {
+        let Some(service) = self.service(r.service) else { return Vec::new() };
+        let asked = Asked::new(self, service, r, self.plugin().condition_errors);
+        let mut different: Vec<&TagHit<'_>> = Vec::new();
+        for tag in asked.tags() {
+            let is_known = |known: &&TagHit<'_>| {
+                (&known.kind, &known.attributes, known.found) == (&tag.kind, &tag.attributes, tag.found)
+            };
+            if !different.iter().any(|known| is_known(known)) {
+                different.push(tag);
+            }
+        }
+        different.into_iter().map(|tag| (tag.kind.to_string(), tag.found)).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
+use policy::edit::Change;
 use policy::model::PolicyKind;
 use serde_json::Value;
 use stdx::Timestamp;
@@ -23,10 +24,14 @@ pub(crate) fn drive(corpus: &Corpus, file: &DataFile, mut setup: Setup) -> Resul
     let setup = &setup;
     let mut scene = Scene::of_engine_test(corpus, file, setup.settings.clone())?;
     let first = file.json.get("tests").or_else(|| file.json.pointer("/testsInfo/tests"));
-    let mut cases = round(&scene, first, setup, 0)?;
+    let mut engines = engines(setup.engine, &scene.downloaded.state, &scene.settings)?;
+    let mut cases = round(&scene, &engines, first, setup, 0)?;
     if let Some(updated) = file.json.get("updatedPolicies").filter(|updated| updated.is_object()) {
-        update(&mut scene, updated)?;
-        cases.extend(round(&scene, file.json.get("updatedTests"), setup, cases.len())?);
+        let change = update(&mut scene, updated)?;
+        for engine in &mut engines {
+            *engine = engine.apply(&change, &scene.downloaded.state, &scene.settings)?;
+        }
+        cases.extend(round(&scene, &engines, file.json.get("updatedTests"), setup, cases.len())?);
     }
     Ok(cases)
 }
@@ -39,14 +44,34 @@ fn has_schedules(json: &Value) -> bool {
     schedules.any(|schedules| !schedules.is_empty())
 }
 
-fn round(scene: &Scene, tests: Option<&Value>, setup: &Setup, n_before: usize) -> Result<Vec<Case>> {
-    let engines = engines(setup.engine, &scene.downloaded.state, &scene.settings)?;
+/// As [`drive`], with requests that name tables of the default namespace with it and without.
+pub(crate) fn drive_expanded(corpus: &Corpus, file: &DataFile, setup: Setup) -> Result<Vec<Case>> {
+    let mut expanded = file.clone();
+    for test in expanded.json.get_mut("tests").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(table) = test.pointer_mut("/request/resource/elements/table") {
+            let name = text(table).unwrap_or_default();
+            let short = name.strip_prefix("default:").map(str::to_owned);
+            if let Some(short) = short {
+                *table = serde_json::json!([name, short]);
+            }
+        }
+    }
+    drive(corpus, &expanded, setup)
+}
+
+fn round(
+    scene: &Scene,
+    engines: &[Engine],
+    tests: Option<&Value>,
+    setup: &Setup,
+    n_before: usize,
+) -> Result<Vec<Case>> {
     let tests = tests.and_then(Value::as_array).into_iter().flatten().filter(|test| test.is_object());
     Ok(tests
         .enumerate()
         .map(|(idx, test)| {
             let name = test.get("name").and_then(text).unwrap_or_default();
-            let outcome = run(scene, test, &engines, setup.now)
+            let outcome = run(scene, test, engines, setup.now)
                 .unwrap_or_else(|error| Outcome::Failed(vec![format!("{error:#}")]));
             Case { number: n_before + idx + 1, name, outcome }
         })
@@ -54,19 +79,22 @@ fn round(scene: &Scene, tests: Option<&Value>, setup: &Setup, n_before: usize) -
 }
 
 /// Policies by their differences, and zones put in place of the former ones.
-fn update(scene: &mut Scene, updated: &Value) -> Result<()> {
+fn update(scene: &mut Scene, updated: &Value) -> Result<Change> {
     let mut deltas = Vec::new();
     let list = updated.get("policyDeltas").and_then(Value::as_array).into_iter().flatten();
     for delta in list.filter(|delta| delta.is_object()) {
         deltas.push(ranger_wire::PolicyDelta::from_value(delta.clone())?);
     }
-    scene.downloaded.take(&deltas)?;
+    let mut change = scene.downloaded.take(&deltas)?;
     let zones = serde_json::json!({ "securityZones": updated.get("securityZones") });
     let zones = ranger_wire::ServicePolicies::from_value(zones)?.security_zones;
     let tag_service = scene.downloaded.tag_service.clone();
-    scene.downloaded.state.zones =
-        ranger_wire::download::zones(&zones, &scene.downloaded.service, tag_service.as_deref());
-    Ok(())
+    let zones = ranger_wire::download::zones(&zones, &scene.downloaded.service, tag_service.as_deref());
+    let gone = scene.downloaded.state.zones.keys().filter(|zone| !zones.contains_key(*zone));
+    change.delete_zones = gone.cloned().collect();
+    change.put_zones = zones.values().cloned().collect();
+    scene.downloaded.state.zones = zones;
+    Ok(change)
 }
 
 fn run(scene: &Scene, test: &Value, engines: &[Engine], now: Timestamp) -> Result<Outcome> {
