@@ -5,6 +5,7 @@ mod policy;
 mod principals;
 mod service_def;
 mod state;
+mod table;
 mod tag;
 mod zone;
 
@@ -19,5 +20,6 @@ pub use service_def::{
     ServiceDef,
 };
 pub use state::{State, Version};
+pub use table::Table;
 pub use tag::{Tag, TagDef, TagId, TagOwner, TaggedResource, TaggedResourceId};
 pub use zone::{Zone, ZoneResources};

@@ -1,8 +1,6 @@
 //! Reads the whole state, and reports every row that does not read back.
 
-use std::collections::BTreeMap;
-
-use policy::model::{PolicyId, State, Version};
+use policy::model::{PolicyId, State, Table, Version};
 use sqlx::SqliteConnection;
 use stdx::{Secret, Timestamp};
 use store::{HistoryEntry, StoreError};
@@ -59,8 +57,12 @@ async fn raw(connection: &mut SqliteConnection, sql: &'static str) -> Result<Vec
     sqlx::query_as(sql).fetch_all(connection).await.map_err(unavailable)
 }
 
-fn decoded<K: Ord, T: Row>(raw: Vec<Raw>, key_of: fn(&T) -> K, faults: &mut Vec<String>) -> BTreeMap<K, T> {
-    let mut all = BTreeMap::new();
+fn decoded<K: Ord + Clone, T: Row>(
+    raw: Vec<Raw>,
+    key_of: fn(&T) -> K,
+    faults: &mut Vec<String>,
+) -> Table<K, T> {
+    let mut all = Table::new();
     for (key, json, credential) in raw {
         match T::from_json(&json, credential.map(Secret::new)) {
             Ok(thing) if thing.key() == key => {

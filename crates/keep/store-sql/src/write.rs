@@ -1,9 +1,8 @@
 //! Writes the difference between two states, with its history.
 
-use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use policy::model::{Policy, PolicyId, State, Version};
+use policy::model::{Policy, PolicyId, State, Table, Version};
 use sqlx::SqliteConnection;
 use stdx::Timestamp;
 use store::StoreError;
@@ -68,13 +67,11 @@ impl<'a> Difference<'a> {
     }
 }
 
-fn touched<'a, K: Ord, T: PartialEq>(
-    before: &'a BTreeMap<K, T>,
-    after: &'a BTreeMap<K, T>,
+fn touched<'a, K: Ord + Clone, T: PartialEq>(
+    before: &'a Table<K, T>,
+    after: &'a Table<K, T>,
 ) -> Touched<'a, K, T> {
-    let deleted = before.keys().filter(|key| !after.contains_key(key)).map(|key| (key, None));
-    let put = after.iter().filter(|(key, thing)| before.get(key) != Some(thing));
-    deleted.chain(put.map(|(key, thing)| (key, Some(thing)))).collect()
+    after.changes_since(before)
 }
 
 fn tell<K, T: Row, D: Display>(touched: &Touched<'_, K, T>, key: fn(&K) -> &D, parts: &mut Vec<String>) {

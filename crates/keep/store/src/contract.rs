@@ -8,7 +8,7 @@ use std::sync::Arc;
 use policy::edit::Change;
 use policy::model::{
     Access, Group, Item, Member, Policy, PolicyId, PolicyKind, ResourceDef, ResourceValues, Role, Service,
-    ServiceDef, State, User, Version,
+    ServiceDef, State, Table, User, Version,
 };
 use stdx::{ErrorKind, Secret, Timestamp};
 
@@ -72,12 +72,12 @@ pub fn state() -> State {
         Group { id: 1, name: "staff".to_owned(), users: vec!["alice".to_owned()], ..Group::default() };
     State {
         version: Version(1),
-        service_defs: BTreeMap::from([("hive".to_owned(), def)]),
-        services: BTreeMap::from([("query".to_owned(), service)]),
-        policies: BTreeMap::from([(PolicyId(1), policy(1, "first", "orders"))]),
-        roles: BTreeMap::from([("admin".to_owned(), role)]),
-        groups: BTreeMap::from([("staff".to_owned(), group)]),
-        users: BTreeMap::from([user(1, "root", Some("verifier")), user(2, "alice", None)]),
+        service_defs: Table::from([("hive".to_owned(), def)]),
+        services: Table::from([("query".to_owned(), service)]),
+        policies: Table::from([(PolicyId(1), policy(1, "first", "orders"))]),
+        roles: Table::from([("admin".to_owned(), role)]),
+        groups: Table::from([("staff".to_owned(), group)]),
+        users: Table::from([user(1, "root", Some("verifier")), user(2, "alice", None)]),
         next_policy_id: 2,
         ..State::default()
     }

@@ -129,13 +129,7 @@ fn differs(before: &State, after: &State) -> bool {
 
 /// The policies that an edit put or deleted (`None`), by number.
 fn touched<'a>(before: &'a State, after: &'a State) -> Vec<(PolicyId, Option<&'a Policy>)> {
-    let put = after
-        .policies
-        .iter()
-        .filter(|(id, policy)| before.policies.get(id) != Some(policy))
-        .map(|(id, policy)| (*id, Some(policy)));
-    let deleted = before.policies.keys().filter(|id| !after.policies.contains_key(id)).map(|id| (*id, None));
-    put.chain(deleted).collect()
+    after.policies.changes_since(&before.policies).into_iter().map(|(id, policy)| (*id, policy)).collect()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use stdx::Timestamp;
 
 use super::Change;
 use crate::Snapshot;
-use crate::model::{Group, Policy, PolicyId, PolicyKind, Role, ServiceDef, State, User};
+use crate::model::{Group, Policy, PolicyId, PolicyKind, Role, ServiceDef, State, Table, User};
 
 /// What one edit has changed so far. Several objects of one statement see each other's changes, and nothing is kept
 /// unless all of them succeed.
@@ -187,7 +187,7 @@ impl<'a> Draft<'a> {
 
 fn differences<T: PartialEq>(
     drafted: BTreeMap<String, Option<T>>,
-    before: &BTreeMap<String, T>,
+    before: &Table<String, T>,
 ) -> (Vec<T>, Vec<String>) {
     let (mut put, mut delete) = (Vec::new(), Vec::new());
     for (name, thing) in drafted {

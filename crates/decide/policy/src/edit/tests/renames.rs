@@ -25,7 +25,8 @@ impl World {
     /// Turns the policy's values of one level into a pattern.
     fn widen(&mut self, policy: &str, level: &str, pattern: &str) {
         let mut state = self.snapshot.state().clone();
-        let found = state.policies.values_mut().find(|p| p.name == policy).unwrap();
+        let id = state.policies.values().find(|p| p.name == policy).unwrap().id;
+        let found = state.policies.get_mut(&id).unwrap();
         found.resources.insert(level.to_owned(), ResourceValues::one(pattern));
         found.options.clear();
         self.snapshot = Snapshot::build(state).unwrap();
