@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::sync::LazyLock;
 
 use chrono::Timelike;
 use chrono_tz::Tz;
@@ -12,7 +13,7 @@ use crate::Membership;
 use crate::date_format::{DateFormat, Leniency, ReadDate};
 use crate::evaluate::{ConditionErrors, LevelValue, MatchType, Request, RequestContext};
 use crate::geolocation::Location;
-use crate::model::{Group, User};
+use crate::model::{Group, Table, User};
 use crate::schedule::zone::Zone;
 use crate::snapshot::PluginSettings;
 use stdx::Timestamp;
@@ -39,8 +40,8 @@ pub struct ConditionContext<'a> {
     pub tags: &'a [TagFacts<'a>],
     /// The tag whose policy is being evaluated.
     pub current_tag: Option<TagFacts<'a>>,
-    pub users: &'a BTreeMap<String, User>,
-    pub groups: &'a BTreeMap<String, Group>,
+    pub users: &'a Table<String, User>,
+    pub groups: &'a Table<String, Group>,
     /// Where the client is, by each of the service's geolocation tables.
     pub locations: &'a [Location<'a>],
     pub settings: &'a ConditionSettings,
@@ -169,8 +170,8 @@ impl Default for DateFormats {
 }
 
 static NO_ATTRIBUTES: BTreeMap<String, String> = BTreeMap::new();
-static NO_USERS: BTreeMap<String, User> = BTreeMap::new();
-static NO_GROUPS: BTreeMap<String, Group> = BTreeMap::new();
+static NO_USERS: LazyLock<Table<String, User>> = LazyLock::new(Table::new);
+static NO_GROUPS: LazyLock<Table<String, Group>> = LazyLock::new(Table::new);
 
 impl<'a> ConditionContext<'a> {
     /// The circumstances that the request itself gives: no zones and tags, and no users and groups with attributes.

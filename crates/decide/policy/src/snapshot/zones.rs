@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::index::{Index, Reach, Slot};
 use crate::matching::{Levels, MatchContext, MatchType, RequestPath, ResourceMatcher};
-use crate::model::{ResourceDef, ResourceMap, ResourceValues, Zone};
+use crate::model::{ResourceDef, ResourceMap, ResourceValues, Table, Zone};
 
 /// Zone names that are held without memory of their own.
 pub(crate) type ZoneNames<'s> = SmallVec<[&'s str; 2]>;
@@ -27,7 +27,7 @@ struct OneZone {
 
 impl ZoneIndex {
     pub(crate) fn new(
-        zones: &BTreeMap<String, Zone>,
+        zones: &Table<String, Zone>,
         service: &str,
         tag_service: Option<&str>,
         defs: &[ResourceDef],

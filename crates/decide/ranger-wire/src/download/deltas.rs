@@ -21,7 +21,7 @@ pub fn zones(
     from: &BTreeMap<String, ZoneInfo>,
     service: &str,
     tag_service: Option<&str>,
-) -> BTreeMap<String, model::Zone> {
+) -> model::Table<String, model::Zone> {
     let zone = |(id, (name, info)): (i64, (&String, &ZoneInfo))| {
         let has_tags = info.contains_associated_tag_service == Some(true);
         let zone = model::Zone {
