@@ -41,7 +41,9 @@ pub use policy::{
 pub use record::{ORIGIN, ORIGIN_GRANT, ORIGIN_POLICY, ORIGIN_RESTRICTION};
 pub use restrict::ColumnDenial;
 pub use scope::{ADMIN, GATE_ONE, Grantee, PUBLIC, Scope, Validity, ValidityError};
-pub use show::{Effect, GrantRow, Reach, check_access, effective_grants, show_grants_on, show_grants_to};
+pub use show::{
+    Effect, GrantRow, Reach, access_verdicts, check_access, effective_grants, show_grants_on, show_grants_to,
+};
 
 use crate::model::Policy;
 use crate::{Membership, Snapshot};

@@ -31,6 +31,6 @@ pub use request::{
 };
 pub use trace::{Considered, Note, Trace};
 pub use verdict::{
-    Because, ColumnRule, Decision, FilterRule, MaskRule, PassedOver, PassedOverReason, Restriction,
-    TableRules, Verdict, Via,
+    Because, ColumnRule, DecidingItem, Decision, FilterRule, ItemList, MaskRule, PassedOver,
+    PassedOverReason, Restriction, TableRules, Verdict, Via,
 };

@@ -10,7 +10,7 @@ use super::grant::{pairs, types_at};
 use super::items;
 use super::record::{self, LabelKind};
 use super::scope::{GATE_ONE, Grantee, Scope};
-use crate::evaluate::{Decision, Request};
+use crate::evaluate::{Decision, Request, Verdict};
 use crate::matching::MatchContext;
 use crate::model::{Item, Policy, PolicyKind, ResourceMap};
 use crate::privilege::{Level, ObjectClass, Privilege, StepTarget, WriteSet};
@@ -130,11 +130,29 @@ pub fn check_access(
         return (false, plan_reason(scope, error));
     }
     let mut reason = format!("Nothing is asked for `{privilege}` on {scope}");
-    for (target, access) in privilege.asked(scope.class()) {
-        let resource = scope.resource_at(target);
+    for (access, verdict) in access_verdicts(snapshot, privilege, scope, who, owner, now) {
+        reason = rendered(access, scope, &verdict);
+        if !verdict.is_allowed() {
+            return (false, reason);
+        }
+    }
+    (true, reason)
+}
+
+/// What gate one says of every access type that a privilege needs on an object.
+pub fn access_verdicts(
+    snapshot: &Snapshot,
+    privilege: Privilege,
+    scope: &Scope,
+    who: &Membership,
+    owner: Option<&str>,
+    now: Timestamp,
+) -> Vec<(&'static str, Verdict)> {
+    let asked = privilege.asked(scope.class());
+    let verdict = |(target, access): (StepTarget, &'static str)| {
         let request = Request {
             service: GATE_ONE,
-            resource,
+            resource: scope.resource_at(target),
             owner,
             access,
             who,
@@ -142,22 +160,26 @@ pub fn check_access(
             client_addr: None,
             context: &crate::NO_CONTEXT,
         };
-        let verdict = snapshot.access(&request);
-        let because = verdict.because;
-        match verdict.access {
-            Decision::Allowed => {
-                let by = because.via.map_or_else(|| "a policy".to_owned(), |via| via.to_string());
-                reason = format!("Allowed via {by}");
-            }
-            Decision::Denied => {
-                let policy = because.policy_name.unwrap_or_default();
-                let via = because.via.map(|via| format!(" via {via}")).unwrap_or_default();
-                return (false, format!("Denied by policy `{policy}`{via}"));
-            }
-            Decision::Undetermined => return (false, format!("No policy allows `{access}` on {scope}")),
+        (access, snapshot.access(&request))
+    };
+    asked.into_iter().map(verdict).collect()
+}
+
+/// One verdict in words.
+fn rendered(access: &str, scope: &Scope, verdict: &Verdict) -> String {
+    let because = &verdict.because;
+    match verdict.access {
+        Decision::Allowed => {
+            let by = because.via.as_ref().map_or_else(|| "a policy".to_owned(), ToString::to_string);
+            format!("Allowed via {by}")
         }
+        Decision::Denied => {
+            let policy = because.policy_name.as_deref().unwrap_or_default();
+            let via = because.via.as_ref().map(|via| format!(" via {via}")).unwrap_or_default();
+            format!("Denied by policy `{policy}`{via}")
+        }
+        Decision::Undetermined => format!("No policy allows `{access}` on {scope}"),
     }
-    (true, reason)
 }
 
 fn plan_reason(scope: &Scope, error: crate::privilege::PlanError) -> String {

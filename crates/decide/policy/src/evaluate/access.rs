@@ -2,9 +2,9 @@
 
 use super::asked::{Asked, Target};
 use super::ranger::{Evaluator, Mode, Zoned};
-use super::running::{By, Entry};
+use super::running::{By, EntryItem, Running};
 use super::trace::Trace;
-use super::{Because, Decision, Request, Verdict};
+use super::{Because, DecidingItem, Decision, Request, Verdict};
 use crate::Snapshot;
 use crate::model::PolicyKind;
 use crate::snapshot::CompiledService;
@@ -79,45 +79,48 @@ impl Snapshot {
 
 fn verdict(asked: &Asked<'_, '_>, zoned: &Zoned<'_>) -> Verdict {
     let running = &zoned.running;
-    match running.by {
-        By::Policy(entry) if running.is_allowed => decided(Decision::Allowed, &entry, asked),
-        By::Policy(entry) => decided(Decision::Denied, &entry, asked),
-        By::NotDenied if running.is_allowed => {
-            undecided(Decision::Allowed, "no policy denies it, and nothing more is needed")
-        }
-        By::Nothing | By::SuperUser | By::NoSuperUser | By::NotDenied | By::Inline => {
-            let what = if asked.is_any() { "no policy allows anything" } else { "no policy allows it" };
-            undecided(Decision::Undetermined, what)
-        }
-    }
+    let access = match running.by {
+        By::Policy(_) | By::NotDenied if running.is_allowed => Decision::Allowed,
+        By::Policy(_) => Decision::Denied,
+        By::Nothing | By::SuperUser | By::NoSuperUser | By::NotDenied | By::Inline => Decision::Undetermined,
+    };
+    Verdict { access, because: because(asked, running) }
 }
 
-fn decided(access: Decision, entry: &Entry<'_>, asked: &Asked<'_, '_>) -> Verdict {
-    let word = if access == Decision::Allowed { "Allowed" } else { "Denied" };
+/// On what a result rests, in words.
+pub(crate) fn because(asked: &Asked<'_, '_>, running: &Running<'_>) -> Because {
+    let entry = match running.by {
+        By::Policy(entry) => entry,
+        By::Nothing if asked.is_any() => return Because::of_nothing("no policy allows anything"),
+        By::Nothing => return Because::of_nothing("no policy allows it"),
+        By::SuperUser => return Because::of_nothing("superuser"),
+        By::NoSuperUser => return Because::of_nothing("only super users may"),
+        By::NotDenied => return Because::of_nothing("no policy denies it, and nothing more is needed"),
+        By::Inline => return Because::of_nothing("inline-policy"),
+    };
     let via = entry.item().and_then(|item| asked.via(item));
+    let word = match entry.item {
+        EntryItem::Allow(_) => "Allowed",
+        EntryItem::Deny(_) | EntryItem::DenyElse => "Denied",
+        EntryItem::Mask(_) | EntryItem::UnknownMask(_) => "Masked",
+        EntryItem::Filter(_) | EntryItem::UnknownFilter(_) => "Filtered",
+    };
     let reason = match &via {
         Some(via) => format!("{word} via {via}"),
         None => format!("{word} by a policy that admits nobody else"),
     };
-    let because = Because {
+    Because {
         policy: Some(entry.policy.id),
         policy_name: Some(entry.policy.name.to_string()),
         policy_version: Some(entry.policy.version),
+        item: entry
+            .item()
+            .zip(entry.list())
+            .map(|(item, list)| DecidingItem { list, place: usize::from(item.place) }),
+        tag: asked.tag_of(&entry).map(|tag| tag.kind.to_string()),
         via,
         reason,
-    };
-    Verdict { access, because }
-}
-
-fn undecided(access: Decision, reason: &str) -> Verdict {
-    let because = Because {
-        policy: None,
-        policy_name: None,
-        policy_version: None,
-        via: None,
-        reason: reason.to_owned(),
-    };
-    Verdict { access, because }
+    }
 }
 
 #[cfg(test)]

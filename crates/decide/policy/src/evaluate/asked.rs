@@ -6,6 +6,7 @@ use std::ops::Deref;
 
 use smallvec::SmallVec;
 
+use super::running::Entry;
 use super::{ConditionErrors, MatchType, MatchingScope, Request, Via};
 use crate::Snapshot;
 use crate::condition::{Condition, ConditionContext, ConditionSettings, Held, TagFacts};
@@ -69,6 +70,8 @@ pub(crate) struct Several<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct TagHit<'a> {
     tag: TagOf<'a>,
+    /// Among the request's tags.
+    pub(crate) place: u16,
     pub(crate) found: MatchType,
 }
 
@@ -196,9 +199,9 @@ impl<'a, 'd> Asked<'a, 'd> {
             let reading = self.snapshot.plugin().schedule_reading();
             let compiled = given.iter().map(|tag| {
                 let (compiled, _) = CompiledTag::of(&tag.kind, &tag.attributes, &tag.validity, reading);
-                TagHit { tag: TagOf::Given(Box::new(compiled)), found: tag.found }
+                TagHit { tag: TagOf::Given(Box::new(compiled)), place: 0, found: tag.found }
             });
-            return compiled.filter(|tag| counts(tag)).collect();
+            return numbered(compiled.filter(|tag| counts(tag)).collect());
         }
         let mut found = Tags::new();
         if self.service.tagged.is_empty() || (!self.has_resource() && !self.is_any()) {
@@ -208,10 +211,10 @@ impl<'a, 'd> Asked<'a, 'd> {
         let service: &'a CompiledService = self.service;
         service.tagged.of(&path, &self.tokens, self.looks_below, |tag, lies| {
             if counts(tag) {
-                found.push(TagHit { tag: TagOf::Known(tag), found: lies });
+                found.push(TagHit { tag: TagOf::Known(tag), place: 0, found: lies });
             }
         });
-        found
+        numbered(found)
     }
 
     /// What conditions say; `tag` is the tag whose policy they stand in.
@@ -220,6 +223,10 @@ impl<'a, 'd> Asked<'a, 'd> {
             return Held::Met;
         }
         self.with_circumstances(tag, |context| Condition::all_held(conditions, context))
+    }
+
+    pub(crate) fn tag_of(&self, entry: &Entry<'_>) -> Option<&TagHit<'a>> {
+        self.tags().get(usize::from(entry.tag?))
     }
 
     /// The circumstances as conditions and expressions see them.
@@ -305,6 +312,13 @@ impl<'a, 'd> Asked<'a, 'd> {
             Asking::Several(several) => several.targets.iter().any(spells),
         }
     }
+}
+
+fn numbered(mut tags: Tags<'_>) -> Tags<'_> {
+    for (place, tag) in tags.iter_mut().enumerate() {
+        tag.place = u16::try_from(place).unwrap_or(u16::MAX);
+    }
+    tags
 }
 
 /// The snapshot's own settings, unless this request has another view of conditions that cannot be evaluated.

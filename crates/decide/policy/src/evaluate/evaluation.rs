@@ -1,10 +1,12 @@
 //! Ranger's whole result for one request and one kind of policy (RangerAccessResult).
 
+use super::access::because;
 use super::asked::{Asked, TagHit};
 use super::ranger::{Evaluator, Mode, Zoned};
 use super::running::{By, Entry, EntryItem};
-use super::{Decision, MatchType, Request, audit, inline};
+use super::{Because, Decision, MatchType, Request, audit, inline};
 use crate::Snapshot;
+use crate::expression::has_expressions;
 use crate::model::{MaskInfo, PolicyId, PolicyKind};
 
 /// Ranger's result: what was decided, by which policy, whether it is audited, and the mask or filter.
@@ -24,6 +26,8 @@ pub struct Evaluation {
     pub audit_policy: Option<PolicyId>,
     pub mask: Option<MaskInfo>,
     pub filter: Option<String>,
+    /// The policy and the item that decided, in words too.
+    pub because: Because,
 }
 
 impl Evaluation {
@@ -54,6 +58,7 @@ impl Snapshot {
                 audit_policy: None,
                 mask: None,
                 filter: None,
+                because: Because::of_nothing(format!("no such policy service `{}`", r.service)),
             };
         };
         let asked = Asked::new(self, service, r, self.plugin().condition_errors);
@@ -86,8 +91,9 @@ impl Snapshot {
             is_audited: running.is_audited,
             is_audit_determined: running.is_audit_determined,
             audit_policy: running.audit_policy.map(|policy| policy.id),
-            mask: entry.and_then(|entry| mask_of(&entry)),
-            filter: entry.and_then(|entry| filter_of(&entry)),
+            mask: entry.and_then(|entry| mask_of(&entry, &asked)),
+            filter: entry.and_then(|entry| filter_of(&entry, &asked)),
+            because: because(&asked, &running),
         }
     }
 
@@ -108,9 +114,17 @@ impl Snapshot {
     }
 }
 
-fn mask_of(entry: &Entry<'_>) -> Option<MaskInfo> {
+fn mask_of(entry: &Entry<'_>, asked: &Asked<'_, '_>) -> Option<MaskInfo> {
     match entry.item {
-        EntryItem::Mask(at) => entry.policy.masks.get(usize::from(at)).map(|(_, mask)| mask.clone()),
+        EntryItem::Mask(at) => {
+            let (_, mask) = entry.policy.masks.get(usize::from(at))?;
+            let pasted = |text: &Option<String>| text.as_deref().map(|text| pasted(text, entry, asked));
+            Some(MaskInfo {
+                mask_type: mask.mask_type.clone(),
+                condition_expr: pasted(&mask.condition_expr),
+                value_expr: pasted(&mask.value_expr),
+            })
+        }
         EntryItem::UnknownMask(_) => {
             Some(MaskInfo { mask_type: MASK_NULL.to_owned(), ..MaskInfo::default() })
         }
@@ -122,9 +136,11 @@ fn mask_of(entry: &Entry<'_>) -> Option<MaskInfo> {
     }
 }
 
-fn filter_of(entry: &Entry<'_>) -> Option<String> {
+fn filter_of(entry: &Entry<'_>, asked: &Asked<'_, '_>) -> Option<String> {
     match entry.item {
-        EntryItem::Filter(at) => entry.policy.filters.get(usize::from(at)).map(|(_, text)| text.to_string()),
+        EntryItem::Filter(at) => {
+            entry.policy.filters.get(usize::from(at)).map(|(_, text)| pasted(text, entry, asked))
+        }
         EntryItem::UnknownFilter(_) => Some(NO_ROW.to_owned()),
         EntryItem::Allow(_)
         | EntryItem::Deny(_)
@@ -132,4 +148,13 @@ fn filter_of(entry: &Entry<'_>) -> Option<String> {
         | EntryItem::Mask(_)
         | EntryItem::UnknownMask(_) => None,
     }
+}
+
+/// The text with its expressions replaced, as Ranger's plug-ins get it. The product's own gates bind them instead.
+fn pasted(text: &str, entry: &Entry<'_>, asked: &Asked<'_, '_>) -> String {
+    if !has_expressions(text) {
+        return text.to_owned();
+    }
+    let tag = asked.tag_of(entry);
+    asked.with_circumstances(tag, |context| asked.snapshot.expressions().pasted(text, context))
 }

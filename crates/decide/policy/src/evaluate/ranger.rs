@@ -273,10 +273,13 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
         running: &mut Running<'a>,
     ) {
         let asked = self.asked;
+        if running.is_determined {
+            self.note(policy, tag, || Note::DecidedBefore);
+        }
         let mut held = None;
         for lies in lies {
             if running.is_final() {
-                break;
+                return;
             }
             let applies = lies.is_itself()
                 || (lies == MatchType::Below && asked.looks_below())
@@ -365,7 +368,7 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
             self.note(policy, tag, || Note::NoItem);
             return None;
         };
-        let entry = Entry { policy, is_allowed, item };
+        let entry = Entry { policy, is_allowed, item, tag: tag.map(|tag| tag.place) };
         self.note(policy, tag, || Note::of(&entry, asked));
         Some(entry)
     }

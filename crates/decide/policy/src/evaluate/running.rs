@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::ItemList;
 use super::asked::{Asked, Asking};
 use crate::model::PolicyKind;
 use crate::snapshot::{CompiledItem, CompiledPolicy};
@@ -12,6 +13,8 @@ pub(crate) struct Entry<'s> {
     pub(crate) policy: &'s CompiledPolicy,
     pub(crate) is_allowed: bool,
     pub(crate) item: EntryItem,
+    /// The tag through which the policy was found, by its place among the request's tags.
+    pub(crate) tag: Option<u16>,
 }
 
 /// The item that said it, by its place in its list.
@@ -41,6 +44,19 @@ impl<'s> Entry<'s> {
             EntryItem::Filter(at) | EntryItem::UnknownFilter(at) => {
                 policy.filters.get(usize::from(at)).map(|(item, _)| item)
             }
+        }
+    }
+}
+
+impl Entry<'_> {
+    /// The list that the item is in.
+    pub(crate) fn list(&self) -> Option<ItemList> {
+        match self.item {
+            EntryItem::Allow(_) => Some(ItemList::Allow),
+            EntryItem::Deny(_) => Some(ItemList::Deny),
+            EntryItem::DenyElse => None,
+            EntryItem::Mask(_) | EntryItem::UnknownMask(_) => Some(ItemList::Mask),
+            EntryItem::Filter(_) | EntryItem::UnknownFilter(_) => Some(ItemList::Filter),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::Via;
 use super::asked::Asked;
 use super::running::{Entry, EntryItem};
+use super::{Verdict, Via};
 use crate::model::PolicyId;
 use crate::snapshot::CompiledPolicy;
 
@@ -43,6 +43,8 @@ pub enum Note {
     NoItem,
     OtherResource,
     OfAnotherZone,
+    /// Other policies have decided already.
+    DecidedBefore,
     /// It denies something below the resource, which says nothing of the whole.
     DeniesBelow,
 }
@@ -74,6 +76,19 @@ impl Considered {
 }
 
 impl Trace {
+    /// An answer and how it came about, a sentence each.
+    pub fn sentences(&self, verdict: &Verdict) -> Vec<String> {
+        let because = &verdict.because;
+        let mut first = because.reason.clone();
+        if let Some(name) = &because.policy_name {
+            first.push_str(&format!(", by policy `{name}`"));
+        }
+        if let Some(tag) = &because.tag {
+            first.push_str(&format!(", through the tag `{tag}`"));
+        }
+        std::iter::once(first).chain(self.considered.iter().map(ToString::to_string)).collect()
+    }
+
     /// A policy that is asked about several access types says the same thing only once.
     pub(crate) fn add(&mut self, considered: Considered) {
         if !self.considered.contains(&considered) {
@@ -104,6 +119,7 @@ impl fmt::Display for Note {
             Self::NoItem => f.write_str("no item of it matches the user and the access"),
             Self::OtherResource => f.write_str("it is about another resource"),
             Self::OfAnotherZone => f.write_str("it belongs to another zone"),
+            Self::DecidedBefore => f.write_str("other policies decided before its turn"),
             Self::DeniesBelow => f.write_str("it denies only something below the resource"),
         }
     }

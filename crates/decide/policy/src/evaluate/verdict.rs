@@ -36,15 +36,50 @@ impl fmt::Display for Via {
     }
 }
 
+/// An item by its place in its policy, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DecidingItem {
+    pub list: ItemList,
+    pub place: usize,
+}
+
+/// The lists of items that decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ItemList {
+    Allow,
+    Deny,
+    Mask,
+    Filter,
+}
+
 /// The policy that decided, and how it reached the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Because {
     pub policy: Option<PolicyId>,
     pub policy_name: Option<String>,
     pub policy_version: Option<i64>,
+    /// The item that decided.
+    pub item: Option<DecidingItem>,
+    /// The tag through which the policy speaks of the resource.
+    pub tag: Option<String>,
     pub via: Option<Via>,
     /// For the eyes of who may see the policy.
     pub reason: String,
+}
+
+impl Because {
+    /// No policy decided.
+    pub(crate) fn of_nothing(reason: impl Into<String>) -> Self {
+        Self {
+            policy: None,
+            policy_name: None,
+            policy_version: None,
+            item: None,
+            tag: None,
+            via: None,
+            reason: reason.into(),
+        }
+    }
 }
 
 /// The answer to a [`Request`](crate::evaluate::Request).
@@ -62,8 +97,7 @@ impl Verdict {
 
     /// A denial that no policy stands behind.
     pub(crate) fn refused(reason: String) -> Self {
-        let because = Because { policy: None, policy_name: None, policy_version: None, via: None, reason };
-        Self { access: Decision::Denied, because }
+        Self { access: Decision::Denied, because: Because::of_nothing(reason) }
     }
 }
 

@@ -98,9 +98,10 @@ impl CompiledPolicy {
             .get("enableDenyAndExceptionsInPolicies")
             .is_some_and(|text| text.trim().eq_ignore_ascii_case("false"));
         let mut sorted = |items: &[Item], counts: bool| -> Box<[CompiledItem]> {
-            let items = items.iter().filter(|_| counts);
-            let mut compiled: Vec<CompiledItem> =
-                items.map(|item| CompiledItem::new(item, with, &mut faults.conditions)).collect();
+            let items = items.iter().enumerate().filter(|_| counts);
+            let mut compiled: Vec<CompiledItem> = items
+                .map(|(place, item)| CompiledItem::new(item, place, with, &mut faults.conditions))
+                .collect();
             compiled.sort_by_key(|item| item.score);
             compiled.into_boxed_slice()
         };
@@ -108,16 +109,16 @@ impl CompiledPolicy {
         let denies = sorted(&policy.deny_items, can_deny);
         let allow_exceptions = sorted(&policy.allow_exceptions, can_deny);
         let deny_exceptions = sorted(&policy.deny_exceptions, can_deny);
-        let masks = policy.mask_items.iter();
-        let masks = masks
-            .map(|m| (CompiledItem::new(&m.item, with, &mut faults.conditions), m.mask.clone()))
-            .collect();
-        let filters = policy.filter_items.iter();
-        let filters = filters
-            .map(|f| {
-                (CompiledItem::new(&f.item, with, &mut faults.conditions), f.filter_expr.as_str().into())
-            })
-            .collect();
+        let mut masks = Vec::with_capacity(policy.mask_items.len());
+        for (place, mask) in policy.mask_items.iter().enumerate() {
+            let item = CompiledItem::new(&mask.item, place, with, &mut faults.conditions);
+            masks.push((item, mask.mask.clone()));
+        }
+        let mut filters: Vec<(CompiledItem, Box<str>)> = Vec::with_capacity(policy.filter_items.len());
+        for (place, filter) in policy.filter_items.iter().enumerate() {
+            let item = CompiledItem::new(&filter.item, place, with, &mut faults.conditions);
+            filters.push((item, filter.filter_expr.as_str().into()));
+        }
         let is_dynamic = resources.first().is_some_and(ResourceMatcher::is_dynamic);
         let order = EvalOrder {
             priority: policy.priority,
@@ -153,8 +154,8 @@ impl CompiledPolicy {
             denies,
             allow_exceptions,
             deny_exceptions,
-            masks,
-            filters,
+            masks: masks.into(),
+            filters: filters.into(),
             schedules: schedules.into(),
             spelled: spelled(policy, with),
         };
@@ -279,6 +280,8 @@ pub(crate) struct CompiledItem {
     is_owner: bool,
     is_public: bool,
     score: i32,
+    /// Its place in the policy's own list, from 0.
+    pub(crate) place: u16,
 }
 
 /// By which of its principals an item reaches somebody.
@@ -292,7 +295,7 @@ pub(crate) enum Reached {
 }
 
 impl CompiledItem {
-    fn new(item: &Item, with: &mut Reading<'_>, faults: &mut Vec<String>) -> Self {
+    fn new(item: &Item, place: usize, with: &mut Reading<'_>, faults: &mut Vec<String>) -> Self {
         let access = with.implied.granted(&item.accesses, with.types);
         let score = order::item_score(item, &access, with.implied);
         let names = &mut *with.names;
@@ -318,6 +321,7 @@ impl CompiledItem {
             is_owner: item.users.iter().any(|name| name == OWNER),
             is_public: item.groups.iter().any(|name| name == PUBLIC),
             score,
+            place: u16::try_from(place).unwrap_or(u16::MAX),
         }
     }
 
