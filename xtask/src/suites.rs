@@ -43,6 +43,11 @@ pub(crate) const PARTS: &[Part] = &[
         about: "Ranger's own test data, where they lie beside the checkout",
         run: |c| conformance_with(c, &[]),
     },
+    Part {
+        name: "fuzz",
+        about: "mangled texts break nothing that reads them",
+        run: |c| by_module(c, "fuzz::"),
+    },
     Part { name: "kill", about: "SIGKILL during edits loses nothing", run: |c| by_module(c, "kill::") },
     Part { name: "demo", about: "the tutorial over the wire, as `cargo run -- demo` shows it", run: demo },
     Part { name: "clients/sql", about: "psql: sessions, catalogs, errors", run: psql::run },
@@ -54,7 +59,7 @@ pub(crate) const PARTS: &[Part] = &[
 ];
 
 /// Test modules that are parts of their own, so that `unit` leaves them out.
-const MODULES: &[&str] = &["attacks::", "kill::"];
+const MODULES: &[&str] = &["attacks::", "fuzz::", "kill::"];
 
 const LIMITS_PAGE: &str = "docs/reference/limits.md";
 

@@ -108,8 +108,8 @@ impl Schedule {
 }
 
 fn wall_clock(text: &str) -> Result<NaiveDateTime, String> {
-    NaiveDateTime::parse_from_str(text, "%Y/%m/%d %H:%M:%S")
-        .map_err(|_| format!("`{text}` is not a time as `yyyy/MM/dd HH:mm:ss`"))
+    java_wall_clock(text, Leniency::Refuses)
+        .ok_or_else(|| format!("`{text}` is not a time as `yyyy/MM/dd HH:mm:ss`"))
 }
 
 fn java_wall_clock(text: &str, leniency: Leniency) -> Option<NaiveDateTime> {

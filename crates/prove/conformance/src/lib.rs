@@ -13,5 +13,8 @@ mod run;
 mod scene;
 pub mod settings;
 
+#[cfg(test)]
+mod fuzz;
+
 pub use report::{Case, FileReport, Outcome, Sum};
 pub use run::{EngineChoice, Options, run};

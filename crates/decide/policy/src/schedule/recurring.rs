@@ -44,7 +44,7 @@ impl Recurring {
             days_of_month,
             days_of_week,
             months: needed("month", &schedule.month, (1, 12))?,
-            years: needed("year", &schedule.year, (1970, 9999))?,
+            years: needed("year", &schedule.year, (0, u32::MAX))?,
             days_long: interval.days,
             rest_long: TimeDelta::hours(interval.hours) + TimeDelta::minutes(interval.minutes),
         })
@@ -112,12 +112,16 @@ impl Field {
     fn parse(name: &str, text: &Option<String>, bounds: (u32, u32)) -> Result<Option<Self>, String> {
         let Some(text) = text.as_deref().filter(|t| !t.trim().is_empty()) else { return Ok(None) };
         let fault = || format!("`{text}` is not a {name} of a recurrence");
-        let number =
-            |part: &str| part.trim().parse::<u32>().ok().filter(|n| (bounds.0..=bounds.1).contains(n));
+        // One end of a range of years may lie anywhere.
+        let number = |part: &str| {
+            let number = part.trim().parse::<u64>().ok()?;
+            Some(u32::try_from(number).unwrap_or(u32::MAX)).filter(|n| (bounds.0..=bounds.1).contains(n))
+        };
         let mut ranges = Vec::new();
         for part in text.split(',') {
             let range = match part.split_once('-') {
                 _ if part.trim() == "*" => Some(bounds),
+                Some((from, to)) if from.trim() == "*" || to.trim() == "*" => Some(bounds),
                 Some((from, to)) => number(from).zip(number(to)).filter(|(from, to)| from <= to),
                 None => number(part).map(|n| (n, n)),
             };

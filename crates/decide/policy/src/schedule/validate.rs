@@ -136,7 +136,7 @@ impl Check {
         if days < 0 || !(0..=23).contains(&hours) || !(0..=59).contains(&minutes) {
             self.add("interval", "an interval is days from 0, hours from 0 to 23 and minutes from 0 to 59");
         }
-        let is_blank = |text: &Option<String>| text.as_deref().is_none_or(|text| text.trim().is_empty());
+        let is_blank = |text: &Option<String>| is_blank(text.as_deref().unwrap_or_default());
         if is_blank(&recurrence.schedule.day_of_month) && is_blank(&recurrence.schedule.day_of_week) {
             self.add("validitySchedule", "a recurrence needs a day of the month or of the week");
         }
@@ -144,7 +144,7 @@ impl Check {
 
     fn field(&mut self, field: &FieldSpec, recurrence: &Recurrence, years: (i64, i64)) {
         let text = (field.of)(&recurrence.schedule).as_deref().unwrap_or_default();
-        if text.trim().is_empty() {
+        if is_blank(text) {
             if !field.may_be_blank {
                 self.add(field.name, "it is missing");
             }
@@ -230,6 +230,11 @@ impl Check {
             }
         }
     }
+}
+
+/// A list of nothing is as good as none, although Ranger takes it.
+fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || c == ',')
 }
 
 fn out_of_bounds(number: i64, (min, max): (i64, i64)) -> String {
