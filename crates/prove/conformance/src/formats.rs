@@ -12,6 +12,7 @@ mod inline;
 mod loads;
 mod plugin;
 mod polaris;
+mod records;
 mod resource_matcher;
 mod schedules;
 
@@ -64,6 +65,7 @@ pub(crate) fn drive(corpus: &Corpus, file: &DataFile, options: &Options) -> Resu
         "polaris" if has("policies") && !corpus.texts_beside(file)?.is_empty() => {
             polaris::drive_recorded(corpus, file, &setup)?
         }
+        "nestedstructure" if has("tests") => records::drive(corpus, file, &setup)?,
         "comparison" if has("testCases") => comparison::drive(corpus, file, &setup),
         "rest-import" | "fixtures" | "service-defs" | "polaris" | "comparison" | "classpath" => {
             return Ok(loads::drive(corpus, file, &setup));
