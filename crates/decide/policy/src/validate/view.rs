@@ -1,11 +1,13 @@
 //! The state as a change would leave it, without making it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::{Fault, Found};
 use crate::edit::Change;
 use crate::limits;
-use crate::model::{Policy, PolicyId, ResourceMap, Role, Service, ServiceDef, State, TagDef, TagId, Zone};
+use crate::model::{
+    Policy, PolicyId, ResourceMap, Role, Service, ServiceDef, State, Table, TagDef, TagId, Zone,
+};
 
 /// What a change puts lies over what was there before.
 pub(super) struct View<'a> {
@@ -22,14 +24,14 @@ pub(super) struct View<'a> {
 
 /// Things by name: what is put, what is deleted, and what was there.
 struct Laid<'a, T> {
-    before: &'a BTreeMap<String, T>,
+    before: &'a Table<String, T>,
     put: HashMap<&'a str, &'a T>,
     deleted: HashSet<&'a str>,
 }
 
 impl<'a, T> Laid<'a, T> {
     fn new(
-        before: &'a BTreeMap<String, T>,
+        before: &'a Table<String, T>,
         put: &'a [T],
         deleted: &'a [String],
         name: impl Fn(&'a T) -> &'a str,
