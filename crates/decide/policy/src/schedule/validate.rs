@@ -206,7 +206,7 @@ impl Check {
 
     /// The number or the two ends of a range; `None` for a `*`, and after a fault.
     fn ends(&mut self, field: &'static str, spec: &str, bounds: (i64, i64)) -> Option<(i64, Option<i64>)> {
-        let parts: Vec<&str> = spec.split('-').filter(|part| !part.is_empty()).collect();
+        let parts: Vec<&str> = spec.split('-').collect();
         let mut number = |text: &str, wildcard: i64| match text {
             "*" => Some(wildcard),
             text => {
@@ -218,9 +218,10 @@ impl Check {
             }
         };
         match *parts.as_slice() {
-            ["*"] if spec == "*" => None,
-            [one] if spec == one => number(one, bounds.0).map(|n| (n, None)),
-            [from, to] if !spec.starts_with('-') && !spec.ends_with('-') => {
+            ["*"] => None,
+            [one] => number(one, bounds.0).map(|n| (n, None)),
+            // Ranger takes `3--5` here, and then cannot read it.
+            [from, to] if !from.is_empty() && !to.is_empty() => {
                 let from = number(from, bounds.0)?;
                 number(to, bounds.1).map(|to| (from, Some(to)))
             }
