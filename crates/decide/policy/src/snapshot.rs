@@ -15,17 +15,18 @@ mod settings;
 mod tagged;
 mod zones;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::condition::ConditionSettings;
 use crate::edit::Change;
 use crate::expression::ExpressionTable;
-use crate::model::{State, Version};
+use crate::model::{PolicyId, State, Version};
 use crate::{Membership, Principal, defs};
 
 pub(crate) use access_types::AccessNumber;
 pub(crate) use audit_filter::{CompiledAuditFilter, FilterResource};
+use build::Compiled;
 pub(crate) use index::Reach;
 use membership::MemberIndex;
 use names::Names;
@@ -41,11 +42,17 @@ pub(crate) use tagged::CompiledTag;
 #[error("{message}")]
 pub struct Fault {
     message: String,
+    /// Whose fault it is, if a policy's.
+    policy: Option<PolicyId>,
 }
 
 impl Fault {
     fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into() }
+        Self { message: message.into(), policy: None }
+    }
+
+    fn of_policy(policy: PolicyId, message: String) -> Self {
+        Self { message, policy: Some(policy) }
     }
 }
 
@@ -55,16 +62,11 @@ impl Fault {
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     state: State,
-    options: BuildOptions,
-    faults: Vec<Fault>,
+    options: Arc<BuildOptions>,
     members: Arc<MemberIndex>,
-    names: Arc<Names>,
-    expressions: Arc<ExpressionTable>,
+    compiled: Compiled,
     conditions: Arc<ConditionSettings>,
-    services: BTreeMap<String, Arc<CompiledService>>,
-    /// By tag service: the services that listen to it.
-    listeners: BTreeMap<String, Vec<String>>,
-    service_of_catalog: HashMap<String, String>,
+    service_of_catalog: Arc<HashMap<String, String>>,
 }
 
 impl Snapshot {
@@ -81,27 +83,30 @@ impl Snapshot {
         state.next_policy_id = state.next_policy_id.max(first_free);
         let mut faults = misplaced(&state);
         let service_of_catalog = service_of_catalog(&state, &mut faults);
-        let built = build::services(&state, options, &mut faults);
-        if !faults.is_empty() && options.strictness == Strictness::Strict {
-            return Err(faults);
-        }
-        Ok(Self {
+        let mut compiled = Compiled::new(&state, options);
+        faults.append(&mut compiled.faults);
+        compiled.faults = faults;
+        let built = Self {
             members: Arc::new(MemberIndex::new(&state)),
             state,
-            options: options.clone(),
-            faults,
-            names: Arc::new(built.names),
-            expressions: Arc::new(built.expressions),
+            options: Arc::new(options.clone()),
+            compiled,
             conditions: Arc::new(ConditionSettings::of(&options.plugin)),
-            services: built.services,
-            listeners: built.listeners,
-            service_of_catalog,
-        })
+            service_of_catalog: Arc::new(service_of_catalog),
+        };
+        built.unless_refused()
+    }
+
+    fn unless_refused(self) -> Result<Self, Vec<Fault>> {
+        match self.options.strictness {
+            Strictness::Strict if !self.compiled.faults.is_empty() => Err(self.compiled.faults),
+            Strictness::Strict | Strictness::Report => Ok(self),
+        }
     }
 
     /// What cannot be honoured of the state; empty where faults refuse a state.
     pub fn faults(&self) -> &[Fault] {
-        &self.faults
+        &self.compiled.faults
     }
 
     /// How it was built.
@@ -122,7 +127,19 @@ impl Snapshot {
     /// # Errors
     /// Every fault that the changed state would have.
     pub fn apply(&self, change: &Change, version: Version) -> Result<Self, Vec<Fault>> {
-        Self::build_with(changed(self.state.clone(), change, version), &self.options)
+        let state = changed(self.state.clone(), change, version);
+        if !build::is_small(change, &self.state) {
+            return Self::build_with(state, &self.options);
+        }
+        let mut next = self.clone();
+        next.compiled.apply(change, &self.state, &state, &self.options);
+        if !changes_members(change) {
+            next.state = state;
+            return next.unless_refused();
+        }
+        next.members = Arc::new(MemberIndex::new(&state));
+        next.state = state;
+        next.unless_refused()
     }
 
     /// Every group and role that counts for a user: the authority's own, and those that her token claims.
@@ -140,19 +157,19 @@ impl Snapshot {
     }
 
     pub(crate) fn service(&self, name: &str) -> Option<&CompiledService> {
-        self.services.get(name).map(Arc::as_ref)
+        self.compiled.services.get(name).map(Arc::as_ref)
     }
 
     pub(crate) fn names(&self) -> &Names {
-        &self.names
+        &self.compiled.names
     }
 
     pub(crate) fn numbers_of(&self, who: &Membership) -> Numbers {
-        self.names.of(who)
+        self.compiled.names.of(who)
     }
 
     pub(crate) fn expressions(&self) -> &ExpressionTable {
-        &self.expressions
+        &self.compiled.expressions
     }
 
     pub(crate) fn condition_settings(&self) -> &ConditionSettings {
@@ -162,6 +179,13 @@ impl Snapshot {
     pub(crate) fn plugin(&self) -> &PluginSettings {
         &self.options.plugin
     }
+}
+
+fn changes_members(change: &Change) -> bool {
+    !change.put_roles.is_empty()
+        || !change.delete_roles.is_empty()
+        || !change.put_groups.is_empty()
+        || !change.delete_groups.is_empty()
 }
 
 /// Things that are kept under another name or number than their own.

@@ -26,10 +26,6 @@ impl<V> Default for ByteMap<V> {
 }
 
 impl<V: Clone> ByteMap<V> {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.n_entries == 0
-    }
-
     pub(crate) fn get(&self, key: &[u8]) -> Option<&V> {
         self.shards.get(self.shard_of(key))?.get(key)
     }
@@ -53,24 +49,6 @@ impl<V: Clone> ByteMap<V> {
             self.n_entries += 1;
         }
         shard.get_mut(key)
-    }
-
-    /// The value of a key, to be changed.
-    pub(crate) fn get_mut(&mut self, key: &[u8]) -> Option<&mut V> {
-        let at = self.shard_of(key);
-        let shard = self.shards.get_mut(at)?;
-        if !shard.contains_key(key) {
-            return None;
-        }
-        Arc::make_mut(shard).get_mut(key)
-    }
-
-    pub(crate) fn remove(&mut self, key: &[u8]) {
-        let at = self.shard_of(key);
-        if let Some(shard) = self.shards.get_mut(at).filter(|shard| shard.contains_key(key)) {
-            Arc::make_mut(shard).remove(key);
-            self.n_entries -= 1;
-        }
     }
 
     fn shard_of(&self, key: &[u8]) -> usize {

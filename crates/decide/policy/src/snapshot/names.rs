@@ -1,7 +1,8 @@
 //! Users, groups and roles as numbers, so that who is asking can be compared without text.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 
+use imbl::{HashMap, Vector};
 use smallvec::SmallVec;
 
 use crate::Membership;
@@ -9,11 +10,11 @@ use crate::Membership;
 /// The names that policies mention. A name that none mentions has no number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
-    users: HashMap<Box<str>, u32>,
-    groups: HashMap<Box<str>, u32>,
-    roles: HashMap<Box<str>, u32>,
-    group_names: Vec<Box<str>>,
-    role_names: Vec<Box<str>>,
+    users: HashMap<Arc<str>, u32>,
+    groups: HashMap<Arc<str>, u32>,
+    roles: HashMap<Arc<str>, u32>,
+    group_names: Vector<Arc<str>>,
+    role_names: Vector<Arc<str>>,
 }
 
 impl Names {
@@ -24,7 +25,7 @@ impl Names {
     pub(crate) fn intern_group(&mut self, name: &str) -> u32 {
         let number = intern(&mut self.groups, name);
         if self.group_names.len() < self.groups.len() {
-            self.group_names.push(name.into());
+            self.group_names.push_back(name.into());
         }
         number
     }
@@ -32,7 +33,7 @@ impl Names {
     pub(crate) fn intern_role(&mut self, name: &str) -> u32 {
         let number = intern(&mut self.roles, name);
         if self.role_names.len() < self.roles.len() {
-            self.role_names.push(name.into());
+            self.role_names.push_back(name.into());
         }
         number
     }
@@ -53,13 +54,8 @@ impl Names {
         named(&self.role_names, number)
     }
 
-    /// A number that grows with every name.
-    pub(crate) fn n_names(&self) -> usize {
-        self.users.len() + self.groups.len() + self.roles.len()
-    }
-
     pub(crate) fn of(&self, who: &Membership) -> Numbers {
-        let sorted = |names: &std::collections::BTreeSet<String>, numbers: &HashMap<Box<str>, u32>| {
+        let sorted = |names: &std::collections::BTreeSet<String>, numbers: &HashMap<Arc<str>, u32>| {
             let mut found: SmallVec<[u32; NUMBERS_INLINE]> =
                 names.iter().filter_map(|name| numbers.get(name.as_str()).copied()).collect();
             found.sort_unstable();
@@ -76,11 +72,11 @@ impl Names {
 /// Numbers that are held without memory of their own.
 const NUMBERS_INLINE: usize = 16;
 
-fn named(names: &[Box<str>], number: u32) -> &str {
+fn named(names: &Vector<Arc<str>>, number: u32) -> &str {
     usize::try_from(number).ok().and_then(|at| names.get(at)).map_or("", |name| name)
 }
 
-fn intern(numbers: &mut HashMap<Box<str>, u32>, name: &str) -> u32 {
+fn intern(numbers: &mut HashMap<Arc<str>, u32>, name: &str) -> u32 {
     if let Some(number) = numbers.get(name) {
         return *number;
     }

@@ -1,6 +1,7 @@
 //! One policy, read once so that each request only compares.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use stdx::Timestamp;
 
@@ -9,11 +10,12 @@ use super::names::{Names, Numbers};
 use super::order::{self, ANY_USER, EvalOrder, OWNER};
 use crate::condition::{Condition, ConditionCompiler};
 use crate::edit::PUBLIC;
-use crate::expression::ExpressionTable;
+use crate::expression::{ExpressionTable, has_expressions};
 use crate::matching::{Levels, MatchContext, MatchType, RequestPath, ResourceMatcher};
 use crate::model::{Item, MaskInfo, MaskItem, Policy, PolicyCondition, PolicyId, PolicyKind, ServiceDef};
 use crate::normalise::policy_for_component;
 use crate::schedule::Schedule;
+use crate::script::ScriptError;
 
 #[derive(Clone, Debug)]
 pub(crate) struct CompiledPolicy {
@@ -22,7 +24,6 @@ pub(crate) struct CompiledPolicy {
     pub(crate) version: i64,
     /// Of the zone with this name; empty: of none.
     pub(crate) zone: Box<str>,
-    pub(crate) kind: PolicyKind,
     pub(crate) order: EvalOrder,
     pub(crate) is_enabled: bool,
     pub(crate) is_audit_enabled: bool,
@@ -56,7 +57,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) types: &'a mut AccessTypes,
     pub(crate) names: &'a mut Names,
     pub(crate) conditions: ConditionCompiler<'a>,
-    pub(crate) expressions: &'a mut ExpressionTable,
+    pub(crate) expressions: &'a mut Arc<ExpressionTable>,
 }
 
 /// What of a policy cannot be honoured.
@@ -131,7 +132,7 @@ impl CompiledPolicy {
             .flat_map(mask_texts)
             .chain(policy.filter_items.iter().map(|f| f.filter_expr.as_str()))
         {
-            let found = with.expressions.add(text);
+            let found = add_expressions(with.expressions, text);
             faults.conditions.extend(found.iter().map(ToString::to_string));
         }
         let compiled = Self {
@@ -139,7 +140,6 @@ impl CompiledPolicy {
             name: policy.name.as_str().into(),
             version: policy.version,
             zone: policy.zone.as_deref().unwrap_or_default().into(),
-            kind: policy.kind,
             order,
             is_enabled: policy.is_enabled,
             is_audit_enabled: policy.is_audit_enabled,
@@ -164,10 +164,6 @@ impl CompiledPolicy {
 
     pub(crate) fn is_valid_at(&self, now: Timestamp) -> bool {
         self.schedules.is_empty() || self.schedules.iter().any(|schedule| schedule.holds(now))
-    }
-
-    pub(crate) fn has_schedules(&self) -> bool {
-        !self.schedules.is_empty()
     }
 
     pub(crate) fn can_deny(&self) -> bool {
@@ -219,6 +215,11 @@ fn conditions(
     compiled.into_boxed_slice()
 }
 
+/// The table is copied only if there is something to add.
+fn add_expressions(table: &mut Arc<ExpressionTable>, text: &str) -> Vec<ScriptError> {
+    if has_expressions(text) { Arc::make_mut(table).add(text) } else { Vec::new() }
+}
+
 fn mask_texts(mask: &MaskItem) -> impl Iterator<Item = &str> {
     [&mask.mask.value_expr, &mask.mask.condition_expr].into_iter().filter_map(|text| text.as_deref())
 }
@@ -236,7 +237,8 @@ fn resources(policy: &Policy, with: &mut Reading<'_>, faults: &mut Vec<String>) 
                         );
                     }
                     for text in map.values().flat_map(|values| &values.values) {
-                        faults.extend(with.expressions.add(text).iter().map(ToString::to_string));
+                        faults
+                            .extend(add_expressions(with.expressions, text).iter().map(ToString::to_string));
                     }
                 }
                 resources.push(matcher);

@@ -106,13 +106,6 @@ impl PolicyIndex {
         let found = self.index.find(request, reach);
         found.iter().chain(&self.everywhere).filter_map(|slot| self.policies.get(*slot)).collect()
     }
-
-    /// The same in the order of evaluation.
-    pub(crate) fn in_order(&self, request: &RequestPath<'_>, reach: Reach) -> Candidates<'_> {
-        let mut found = self.candidates(request, reach);
-        found.sort_unstable_by(|a, b| a.evaluated_before(b));
-        found
-    }
 }
 
 /// The policies of one service, or of one zone of it.

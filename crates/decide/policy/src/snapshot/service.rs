@@ -8,7 +8,7 @@ use super::audit_filter::CompiledAuditFilter;
 use super::index::Slot;
 use super::names::Names;
 use super::policy::{CompiledPolicy, PolicyFaults, Reading};
-use super::repository::{PolicyIndex, Repository};
+use super::repository::Repository;
 use super::tagged::TaggedResources;
 use super::zones::ZoneIndex;
 use crate::condition::ConditionCompiler;
@@ -48,14 +48,14 @@ impl KindLevels {
 /// Policies with the definition by which they are read.
 #[derive(Clone, Debug)]
 pub(crate) struct Policies {
-    pub(crate) levels: KindLevels,
-    pub(crate) implied: Implied,
+    pub(crate) levels: Arc<KindLevels>,
+    pub(crate) implied: Arc<Implied>,
     pub(crate) unzoned: Repository,
     pub(crate) zones: BTreeMap<Box<str>, Repository>,
-    pub(crate) audit_filters: Vec<CompiledAuditFilter>,
+    pub(crate) audit_filters: Arc<[CompiledAuditFilter]>,
     component: Option<Box<str>>,
-    def: ServiceDef,
-    places: BTreeMap<PolicyId, Place>,
+    def: Arc<ServiceDef>,
+    places: imbl::HashMap<PolicyId, Place>,
 }
 
 /// Where a policy is kept.
@@ -70,7 +70,7 @@ struct Place {
 pub(crate) struct Tables<'a> {
     pub(crate) types: &'a mut AccessTypes,
     pub(crate) names: &'a mut Names,
-    pub(crate) expressions: &'a mut ExpressionTable,
+    pub(crate) expressions: &'a mut Arc<ExpressionTable>,
     pub(crate) scripts: Option<&'a Arc<dyn ScriptEngine>>,
     pub(crate) schedules: ScheduleReading,
 }
@@ -78,7 +78,7 @@ pub(crate) struct Tables<'a> {
 /// What the policies of all services are read with.
 pub(crate) struct SharedTables<'a> {
     pub(crate) names: &'a mut Names,
-    pub(crate) expressions: &'a mut ExpressionTable,
+    pub(crate) expressions: &'a mut Arc<ExpressionTable>,
     pub(crate) scripts: Option<&'a Arc<dyn ScriptEngine>>,
     pub(crate) schedules: ScheduleReading,
 }
@@ -118,14 +118,14 @@ impl Policies {
             })
             .collect();
         Ok(Self {
-            levels,
-            implied,
+            levels: Arc::new(levels),
+            implied: Arc::new(implied),
             unzoned: Repository::default(),
             zones: BTreeMap::new(),
             audit_filters,
             component: component.map(Into::into),
-            def,
-            places: BTreeMap::new(),
+            def: Arc::new(def),
+            places: imbl::HashMap::new(),
         })
     }
 
@@ -197,14 +197,14 @@ impl Policies {
 #[derive(Clone, Debug)]
 pub(crate) struct CompiledService {
     pub(crate) is_enabled: bool,
-    pub(crate) def_name: String,
+    pub(crate) def_name: Arc<str>,
     pub(crate) types: AccessTypes,
     /// Lower-case names of the mask types that the definition has.
-    pub(crate) mask_types: Vec<String>,
+    pub(crate) mask_types: Arc<[String]>,
     pub(crate) policies: Policies,
     /// The tag policies that count here; `None`: no tag service is linked.
     pub(crate) tag_policies: Option<Policies>,
-    pub(crate) zones: ZoneIndex,
+    pub(crate) zones: Arc<ZoneIndex>,
     pub(crate) tagged: TaggedResources,
     pub(crate) super_users: BTreeSet<String>,
     pub(crate) super_groups: BTreeSet<String>,
@@ -245,12 +245,12 @@ impl CompiledService {
         };
         Ok(Self {
             is_enabled: service.is_enabled,
-            def_name: def.name.clone(),
+            def_name: def.name.as_str().into(),
             types,
             mask_types: def.mask_types.iter().map(|mask| mask.name.to_lowercase()).collect(),
             policies,
             tag_policies,
-            zones: ZoneIndex::default(),
+            zones: Arc::default(),
             tagged: TaggedResources::default(),
             super_users: listed("ranger.plugin.super.users"),
             super_groups: listed("ranger.plugin.super.groups"),
@@ -279,10 +279,5 @@ impl CompiledService {
         if let Some(policies) = &mut self.tag_policies {
             policies.remove(id);
         }
-    }
-
-    /// The unzoned policies of a kind that has any.
-    pub(crate) fn unzoned(&self, kind: PolicyKind) -> Option<&PolicyIndex> {
-        self.policies.unzoned.of_kind(kind)
     }
 }

@@ -55,8 +55,8 @@ impl CompiledTag {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TaggedResources {
     index: Index,
-    resources: Vec<Option<Arc<Tagged>>>,
-    slots: BTreeMap<TaggedResourceId, Slot>,
+    resources: imbl::Vector<Option<Arc<Tagged>>>,
+    slots: imbl::HashMap<TaggedResourceId, Slot>,
 }
 
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ impl TaggedResources {
         let Some(matcher) = ResourceMatcher::new(levels, &resource.resource)? else { return Ok(()) };
         let Ok(slot) = Slot::try_from(self.resources.len()) else { return Ok(()) };
         self.index.insert(&matcher, slot);
-        self.resources.push(Some(Arc::new(Tagged { matcher, tags })));
+        self.resources.push_back(Some(Arc::new(Tagged { matcher, tags })));
         self.slots.insert(resource.id, slot);
         Ok(())
     }

@@ -1,7 +1,5 @@
 //! Which zones of a service a resource lies in, or has below it.
 
-use std::collections::BTreeMap;
-
 use smallvec::SmallVec;
 
 use super::index::{Index, Reach, Slot};
