@@ -8,6 +8,7 @@ mod cover;
 mod deny;
 mod draft;
 mod error;
+mod governed;
 mod grant;
 mod identity;
 mod items;
@@ -31,6 +32,7 @@ use stdx::{Secret, Timestamp};
 
 pub use change::{Action, Change, Described};
 pub use error::{EditError, EditFault, FaultKind};
+pub use governed::{GovernedEdit, OtherTags, TagSpec, TagsEdit};
 pub use grant::{DenyEdit, Discovery, GrantEdit, GrantOption, PrivilegeSpec, RevokeEdit, RevokeWhat};
 pub use named::policies_on;
 pub use pins::{Pins, needs_column, needs_function, pins};
@@ -138,6 +140,8 @@ pub enum Edit {
     RestorePolicy {
         policy: Box<Policy>,
     },
+    /// Zones, tags, services and definitions.
+    Governed(GovernedEdit),
     /// A column of a table has a new name, by whichever door.
     RenameColumn {
         service: String,
@@ -186,6 +190,7 @@ pub fn apply(snapshot: &Snapshot, edit: &Edit, actor: &Actor, now: Timestamp) ->
         }
         Edit::AlterPolicy { name, action } => policy::alter(&mut draft, name, action, actor, &mut faults),
         Edit::RestorePolicy { policy } => policy::restore(&mut draft, policy, actor, &mut faults),
+        Edit::Governed(edit) => governed::apply(&mut draft, edit, actor, &mut faults),
         Edit::RenameColumn { service, database, table, from, to, field_id } => {
             let column = rename::Column { service, database, table, from, to, field_id: *field_id };
             rename::column(&mut draft, &column, actor, &mut faults);

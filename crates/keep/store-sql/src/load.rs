@@ -3,7 +3,7 @@
 use policy::model::{PolicyId, State, Table, Version};
 use sqlx::SqliteConnection;
 use stdx::{Secret, Timestamp};
-use store::{HistoryEntry, StoreError};
+use store::{Governed, GovernedEntry, GovernedKind, HistoryEntry, StoreError};
 
 use crate::rows::Row;
 use crate::store::unavailable;
@@ -30,6 +30,14 @@ pub(crate) async fn state(connection: &mut SqliteConnection) -> Result<State, St
     let services = decoded(raw, |service: &policy::model::Service| service.name.clone(), &mut faults);
     let raw = self::raw(connection, "SELECT CAST(id AS TEXT), json, NULL FROM policies").await?;
     let policies = decoded(raw, |policy: &policy::model::Policy| policy.id, &mut faults);
+    let raw = self::raw(connection, "SELECT name, json, NULL FROM zones").await?;
+    let zones = decoded(raw, |zone: &policy::model::Zone| zone.name.clone(), &mut faults);
+    let raw = self::raw(connection, "SELECT name, json, NULL FROM tag_defs").await?;
+    let tag_defs = decoded(raw, |def: &policy::model::TagDef| def.name.clone(), &mut faults);
+    let raw = self::raw(connection, "SELECT CAST(id AS TEXT), json, NULL FROM tags").await?;
+    let tags = decoded(raw, |tag: &policy::model::Tag| tag.id, &mut faults);
+    let raw = self::raw(connection, "SELECT CAST(id AS TEXT), json, NULL FROM tagged_resources").await?;
+    let tagged_resources = decoded(raw, |resource: &policy::model::TaggedResource| resource.id, &mut faults);
     let raw = self::raw(connection, "SELECT name, json, NULL FROM roles").await?;
     let roles = decoded(raw, |role: &policy::model::Role| role.name.clone(), &mut faults);
     let raw = self::raw(connection, "SELECT name, json, NULL FROM groups").await?;
@@ -45,11 +53,14 @@ pub(crate) async fn state(connection: &mut SqliteConnection) -> Result<State, St
         service_defs,
         services,
         policies,
+        zones,
+        tag_defs,
+        tags,
+        tagged_resources,
         roles,
         groups,
         users,
         next_policy_id,
-        ..State::default()
     })
 }
 
@@ -95,4 +106,38 @@ pub(crate) async fn history(
         Ok(HistoryEntry { version: Version(version), at: Timestamp::from_millis(at), by, policy })
     };
     rows.into_iter().map(entry).collect()
+}
+
+pub(crate) async fn governed_history(
+    connection: &mut SqliteConnection,
+    kind: GovernedKind,
+    key: &str,
+) -> Result<Vec<GovernedEntry>, StoreError> {
+    let rows: Vec<(i64, i64, String, Option<String>)> = sqlx::query_as(
+        "SELECT version, edited_at, edited_by, json FROM governed_history \
+         WHERE kind = ? AND key = ? ORDER BY version",
+    )
+    .bind(kind.word())
+    .bind(key)
+    .fetch_all(connection)
+    .await
+    .map_err(unavailable)?;
+    let entry = |(version, at, by, json): (i64, i64, String, Option<String>)| {
+        let thing = json.map(|json| governed(kind, &json)).transpose().map_err(|error| {
+            StoreError::Corrupt(format!("{} `{key}` at version {version}: {error}", kind.word()))
+        })?;
+        Ok(GovernedEntry { version: Version(version), at: Timestamp::from_millis(at), by, thing })
+    };
+    rows.into_iter().map(entry).collect()
+}
+
+fn governed(kind: GovernedKind, json: &str) -> Result<Governed, ranger_wire::WireError> {
+    match kind {
+        GovernedKind::ServiceDef => Row::from_json(json, None).map(Governed::ServiceDef),
+        GovernedKind::Service => Row::from_json(json, None).map(Governed::Service),
+        GovernedKind::Zone => Row::from_json(json, None).map(Governed::Zone),
+        GovernedKind::TagDef => Row::from_json(json, None).map(Governed::TagDef),
+        GovernedKind::Tag => Row::from_json(json, None).map(Governed::Tag),
+        GovernedKind::TaggedResource => Row::from_json(json, None).map(Governed::TaggedResource),
+    }
 }

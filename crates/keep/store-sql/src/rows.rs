@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use policy::model::{Group, Policy, Role, Service, ServiceDef, User};
+use policy::model::{Group, Policy, Role, Service, ServiceDef, Tag, TagDef, TaggedResource, User, Zone};
 use ranger_wire::WireError;
 use stdx::Secret;
 use store::StoreError;
@@ -129,5 +129,69 @@ impl Row for User {
 
     fn from_json(json: &str, credential: Option<Secret>) -> Result<Self, WireError> {
         ranger_wire::User::from_json(json)?.to_model(credential)
+    }
+}
+
+impl Row for Zone {
+    const NAME: &'static str = "zone";
+
+    fn key(&self) -> String {
+        self.name.clone()
+    }
+
+    fn to_json(&self) -> Result<String, WireError> {
+        ranger_wire::Zone::from_model(self).to_json()
+    }
+
+    fn from_json(json: &str, _: Option<Secret>) -> Result<Self, WireError> {
+        ranger_wire::Zone::from_json(json)?.to_model()
+    }
+}
+
+impl Row for TagDef {
+    const NAME: &'static str = "tag definition";
+
+    fn key(&self) -> String {
+        self.name.clone()
+    }
+
+    fn to_json(&self) -> Result<String, WireError> {
+        ranger_wire::TagDef::from_model(self).to_json()
+    }
+
+    fn from_json(json: &str, _: Option<Secret>) -> Result<Self, WireError> {
+        ranger_wire::TagDef::from_json(json)?.to_model()
+    }
+}
+
+impl Row for Tag {
+    const NAME: &'static str = "tag";
+
+    fn key(&self) -> String {
+        self.id.0.to_string()
+    }
+
+    fn to_json(&self) -> Result<String, WireError> {
+        ranger_wire::Tag::from_model(self).to_json()
+    }
+
+    fn from_json(json: &str, _: Option<Secret>) -> Result<Self, WireError> {
+        ranger_wire::Tag::from_json(json)?.to_model()
+    }
+}
+
+impl Row for TaggedResource {
+    const NAME: &'static str = "tagged resource";
+
+    fn key(&self) -> String {
+        self.id.0.to_string()
+    }
+
+    fn to_json(&self) -> Result<String, WireError> {
+        ranger_wire::TaggedResource::from_model(self).to_json()
+    }
+
+    fn from_json(json: &str, _: Option<Secret>) -> Result<Self, WireError> {
+        ranger_wire::TaggedResource::from_json(json)?.to_model()
     }
 }

@@ -6,7 +6,8 @@ use store::StoreError;
 use crate::store::unavailable;
 
 /// One step per schema version, oldest first. A step that has been released is never changed.
-const STEPS: &[&str] = &[include_str!("../migrations/0001_first.sql")];
+const STEPS: &[&str] =
+    &[include_str!("../migrations/0001_first.sql"), include_str!("../migrations/0002_governed.sql")];
 
 /// Takes the steps that are missing; a file of a newer program is refused rather than misread.
 pub(crate) async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {

@@ -15,7 +15,7 @@ use sqlx::sqlite::{
 };
 use sqlx::{Sqlite, SqliteConnection, Transaction};
 use stdx::{Secret, Timestamp};
-use store::{HistoryEntry, PolicyStore, StoreError};
+use store::{GovernedEntry, GovernedKind, HistoryEntry, PolicyStore, StoreError};
 
 use crate::write::{Difference, Edited};
 use crate::{load, schema, write};
@@ -211,6 +211,15 @@ impl PolicyStore for SqlPolicyStore {
     async fn history(&self, id: PolicyId) -> Result<Vec<HistoryEntry>, StoreError> {
         let mut connection = self.inner.pool.acquire().await.map_err(unavailable)?;
         load::history(&mut connection, id).await
+    }
+
+    async fn governed_history(
+        &self,
+        kind: GovernedKind,
+        key: &str,
+    ) -> Result<Vec<GovernedEntry>, StoreError> {
+        let mut connection = self.inner.pool.acquire().await.map_err(unavailable)?;
+        load::governed_history(&mut connection, kind, key).await
     }
 
     async fn secret(

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use policy::model::{Policy, PolicyId, State, Table, Version};
+use policy::model::{Policy, PolicyId, State, Table, TagId, TaggedResourceId, Version};
 use sqlx::SqliteConnection;
 use stdx::Timestamp;
 use store::StoreError;
@@ -18,6 +18,10 @@ pub(crate) struct Difference<'a> {
     service_defs: Touched<'a, String, policy::model::ServiceDef>,
     services: Touched<'a, String, policy::model::Service>,
     policies: Touched<'a, PolicyId, Policy>,
+    zones: Touched<'a, String, policy::model::Zone>,
+    tag_defs: Touched<'a, String, policy::model::TagDef>,
+    tags: Touched<'a, TagId, policy::model::Tag>,
+    tagged_resources: Touched<'a, TaggedResourceId, policy::model::TaggedResource>,
     roles: Touched<'a, String, policy::model::Role>,
     groups: Touched<'a, String, policy::model::Group>,
     users: Touched<'a, String, policy::model::User>,
@@ -33,6 +37,10 @@ impl<'a> Difference<'a> {
             service_defs: touched(&before.service_defs, &after.service_defs),
             services: touched(&before.services, &after.services),
             policies: touched(&before.policies, &after.policies),
+            zones: touched(&before.zones, &after.zones),
+            tag_defs: touched(&before.tag_defs, &after.tag_defs),
+            tags: touched(&before.tags, &after.tags),
+            tagged_resources: touched(&before.tagged_resources, &after.tagged_resources),
             roles: touched(&before.roles, &after.roles),
             groups: touched(&before.groups, &after.groups),
             users: touched(&before.users, &after.users),
@@ -44,6 +52,10 @@ impl<'a> Difference<'a> {
         self.service_defs.is_empty()
             && self.services.is_empty()
             && self.policies.is_empty()
+            && self.zones.is_empty()
+            && self.tag_defs.is_empty()
+            && self.tags.is_empty()
+            && self.tagged_resources.is_empty()
             && self.roles.is_empty()
             && self.groups.is_empty()
             && self.users.is_empty()
@@ -56,6 +68,10 @@ impl<'a> Difference<'a> {
         tell(&self.service_defs, |name| name, &mut parts);
         tell(&self.services, |name| name, &mut parts);
         tell(&self.policies, |id| &id.0, &mut parts);
+        tell(&self.zones, |name| name, &mut parts);
+        tell(&self.tag_defs, |name| name, &mut parts);
+        tell(&self.tags, |id| &id.0, &mut parts);
+        tell(&self.tagged_resources, |id| &id.0, &mut parts);
         tell(&self.roles, |name| name, &mut parts);
         tell(&self.groups, |name| name, &mut parts);
         tell(&self.users, |name| name, &mut parts);
@@ -112,8 +128,19 @@ pub(crate) async fn difference(
         .execute(&mut *connection)
         .await
         .map_err(unavailable)?;
+    let version = after.version;
     named(connection, &difference.service_defs, "service_defs").await?;
+    governed(connection, &difference.service_defs, Clone::clone, version, edited).await?;
     named(connection, &difference.services, "services").await?;
+    governed(connection, &difference.services, Clone::clone, version, edited).await?;
+    named(connection, &difference.zones, "zones").await?;
+    governed(connection, &difference.zones, Clone::clone, version, edited).await?;
+    named(connection, &difference.tag_defs, "tag_defs").await?;
+    governed(connection, &difference.tag_defs, Clone::clone, version, edited).await?;
+    numbered(connection, &difference.tags, |id| id.0, "tags").await?;
+    governed(connection, &difference.tags, |id| id.0.to_string(), version, edited).await?;
+    numbered(connection, &difference.tagged_resources, |id| id.0, "tagged_resources").await?;
+    governed(connection, &difference.tagged_resources, |id| id.0.to_string(), version, edited).await?;
     named(connection, &difference.roles, "roles").await?;
     named(connection, &difference.groups, "groups").await?;
     users(connection, &difference.users).await?;
@@ -144,6 +171,52 @@ async fn named<T: Row>(
             None => sqlx::query(&delete).bind(name.as_str()),
         };
         query.execute(&mut *connection).await.map_err(unavailable)?;
+    }
+    Ok(())
+}
+
+/// As [`named`], for what has a number in place of a name.
+async fn numbered<K, T: Row>(
+    connection: &mut SqliteConnection,
+    touched: &Touched<'_, K, T>,
+    number: fn(&K) -> i64,
+    table: &'static str,
+) -> Result<(), StoreError> {
+    let put =
+        format!("INSERT INTO {table} (id, json) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET json = ?2");
+    let delete = format!("DELETE FROM {table} WHERE id = ?");
+    for (key, thing) in touched {
+        let query = match thing {
+            Some(thing) => sqlx::query(&put).bind(number(key)).bind(thing.encoded()?),
+            None => sqlx::query(&delete).bind(number(key)),
+        };
+        query.execute(&mut *connection).await.map_err(unavailable)?;
+    }
+    Ok(())
+}
+
+/// One row of history for each thing that was touched.
+async fn governed<K, T: Row>(
+    connection: &mut SqliteConnection,
+    touched: &Touched<'_, K, T>,
+    key: fn(&K) -> String,
+    version: Version,
+    edited: &Edited<'_>,
+) -> Result<(), StoreError> {
+    for (thing_key, thing) in touched {
+        sqlx::query(
+            "INSERT INTO governed_history (kind, key, version, edited_at, edited_by, json) \
+             VALUES (?, ?, ?, ?, ?, ?)",
+        )
+        .bind(T::NAME)
+        .bind(key(thing_key))
+        .bind(version.0)
+        .bind(edited.at.millis())
+        .bind(edited.by)
+        .bind(thing.map(Row::encoded).transpose()?)
+        .execute(&mut *connection)
+        .await
+        .map_err(unavailable)?;
     }
     Ok(())
 }

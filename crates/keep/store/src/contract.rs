@@ -8,11 +8,12 @@ use std::sync::Arc;
 use policy::edit::Change;
 use policy::model::{
     Access, Group, Item, Member, Policy, PolicyId, PolicyKind, ResourceDef, ResourceValues, Role, Service,
-    ServiceDef, State, Table, User, Version,
+    ServiceDef, State, Table, Tag, TagDef, TagId, TaggedResource, TaggedResourceId, User, ValiditySchedule,
+    Version, Zone,
 };
 use stdx::{ErrorKind, Secret, Timestamp};
 
-use crate::{PolicyStore, StoreError};
+use crate::{Governed, GovernedKind, PolicyStore, StoreError};
 
 type Checked = Result<(), Box<dyn Error>>;
 
@@ -29,6 +30,7 @@ where
     change_of_nothing_keeps_the_version(open(state()).await?).await?;
     history_tells_every_version_oldest_first(open(state()).await?).await?;
     numbers_of_deleted_policies_are_never_used_again(open(state()).await?).await?;
+    zones_tags_and_definitions_are_kept_with_their_history(open(state()).await?).await?;
     of_two_edits_at_once_one_wins(open(state()).await?).await?;
     secret_is_made_once(open(state()).await?).await
 }
@@ -214,6 +216,116 @@ async fn numbers_of_deleted_policies_are_never_used_again(store: Arc<dyn PolicyS
     let delete = Change { delete_policies: vec![PolicyId(7)], ..Change::default() };
     store.commit(&delete, Version(2), "root", at(3_000)).await?;
     assert_eq!(store.current().state().next_policy_id, next);
+    Ok(())
+}
+
+/// A zone, a tag on a table, and another service with a definition of its own.
+pub fn put_governed() -> Change {
+    let one = |name: &str| std::iter::once(name.to_owned()).collect();
+    let on_sales = BTreeMap::from([("database".to_owned(), vec!["sales".to_owned()])]);
+    let zone = Zone {
+        id: 1,
+        name: "emea".to_owned(),
+        services: BTreeMap::from([("query".to_owned(), vec![on_sales])]),
+        admin_users: one("alice"),
+        audit_groups: one("staff"),
+        ..Zone::default()
+    };
+    let end = Some("2030/01/01 00:00:00".to_owned());
+    let tag = Tag {
+        id: TagId(7),
+        kind: "PII".to_owned(),
+        attributes: BTreeMap::from([("level".to_owned(), "high".to_owned())]),
+        validity: vec![ValiditySchedule { end_time: end, ..ValiditySchedule::default() }],
+        ..Tag::default()
+    };
+    let resource = TaggedResource {
+        id: TaggedResourceId(3),
+        service: "query".to_owned(),
+        resource: BTreeMap::from([
+            ("database".to_owned(), ResourceValues::one("sales")),
+            ("table".to_owned(), ResourceValues::one("orders")),
+        ]),
+        owner: Some("alice".to_owned()),
+        tags: vec![TagId(7)],
+        ..TaggedResource::default()
+    };
+    let mut def = state().service_defs.get("hive").cloned().unwrap_or_default();
+    def.id = 2;
+    def.name = "other".to_owned();
+    let service = Service {
+        id: 2,
+        name: "second".to_owned(),
+        service_def: "other".to_owned(),
+        is_enabled: true,
+        ..Service::default()
+    };
+    Change {
+        put_zones: vec![zone],
+        put_tag_defs: vec![TagDef { id: 1, name: "PII".to_owned(), ..TagDef::default() }],
+        put_tags: vec![tag],
+        put_tagged_resources: vec![resource],
+        put_service_defs: vec![def],
+        put_services: vec![service],
+        ..Change::default()
+    }
+}
+
+async fn zones_tags_and_definitions_are_kept_with_their_history(store: Arc<dyn PolicyStore>) -> Checked {
+    let put = put_governed();
+    store.commit(&put, Version(1), "dana", at(2_000)).await?;
+    let current = store.current();
+    let now = current.state();
+    assert_eq!(now.zones.values().collect::<Vec<_>>(), put.put_zones.iter().collect::<Vec<_>>());
+    assert_eq!(now.tag_defs.values().collect::<Vec<_>>(), put.put_tag_defs.iter().collect::<Vec<_>>());
+    assert_eq!(now.tags.values().collect::<Vec<_>>(), put.put_tags.iter().collect::<Vec<_>>());
+    let tagged: Vec<_> = now.tagged_resources.values().collect();
+    assert_eq!(tagged, put.put_tagged_resources.iter().collect::<Vec<_>>());
+    assert_eq!(now.service_defs.get("other"), put.put_service_defs.first());
+    assert_eq!(now.services.get("second"), put.put_services.first());
+
+    let mut zone = put.put_zones.first().cloned().unwrap_or_default();
+    zone.description = "changed".to_owned();
+    let change = Change { put_zones: vec![zone.clone()], ..Change::default() };
+    store.commit(&change, Version(2), "erin", at(3_000)).await?;
+    let delete = Change {
+        delete_zones: vec!["emea".to_owned()],
+        delete_tag_defs: vec!["PII".to_owned()],
+        delete_tags: vec![TagId(7)],
+        delete_tagged_resources: vec![TaggedResourceId(3)],
+        delete_services: vec!["second".to_owned()],
+        delete_service_defs: vec!["other".to_owned()],
+        ..Change::default()
+    };
+    store.commit(&delete, Version(3), "frank", at(4_000)).await?;
+    let begun = State { version: Version(4), ..state() };
+    assert_eq!(store.current().state(), &begun);
+
+    let told = |entries: Vec<crate::GovernedEntry>| -> Vec<_> {
+        entries.into_iter().map(|e| (e.version.0, e.at.millis(), e.by, e.thing)).collect()
+    };
+    let entry = |version: i64, by: &str, thing| (version, version * 1_000, by.to_owned(), thing);
+    let zones = told(store.governed_history(GovernedKind::Zone, "emea").await?);
+    let first = put.put_zones.first().cloned().map(Governed::Zone);
+    let expected =
+        [entry(2, "dana", first), entry(3, "erin", Some(Governed::Zone(zone))), entry(4, "frank", None)];
+    assert_eq!(zones, expected);
+    for (kind, key, thing) in [
+        (GovernedKind::TagDef, "PII", put.put_tag_defs.first().cloned().map(Governed::TagDef)),
+        (GovernedKind::Tag, "7", put.put_tags.first().cloned().map(Governed::Tag)),
+        (
+            GovernedKind::TaggedResource,
+            "3",
+            put.put_tagged_resources.first().cloned().map(Governed::TaggedResource),
+        ),
+        (GovernedKind::Service, "second", put.put_services.first().cloned().map(Governed::Service)),
+        (GovernedKind::ServiceDef, "other", put.put_service_defs.first().cloned().map(Governed::ServiceDef)),
+    ] {
+        let told = told(store.governed_history(kind, key).await?);
+        assert_eq!(told, [entry(2, "dana", thing), entry(4, "frank", None)], "{kind:?}");
+    }
+    let begun = told(store.governed_history(GovernedKind::ServiceDef, "hive").await?);
+    assert_eq!(begun.iter().map(|(version, ..)| *version).collect::<Vec<_>>(), [1]);
     Ok(())
 }
 

@@ -4,9 +4,11 @@
 pub mod contract;
 
 mod error;
+mod governed;
 mod memory;
 mod port;
 
 pub use error::StoreError;
+pub use governed::{Governed, GovernedEntry, GovernedKind};
 pub use memory::MemoryStore;
 pub use port::{HistoryEntry, PolicyStore};

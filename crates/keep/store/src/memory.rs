@@ -10,6 +10,7 @@ use policy::edit::Change;
 use policy::model::{Policy, PolicyId, State, Version};
 use stdx::{Secret, Timestamp};
 
+use crate::governed::{self, GovernedEntry, GovernedKind};
 use crate::{HistoryEntry, PolicyStore, StoreError};
 
 /// Keeps everything for as long as it lives, and no longer.
@@ -23,6 +24,7 @@ pub struct MemoryStore {
 #[derive(Debug, Default)]
 struct Kept {
     history: BTreeMap<PolicyId, Vec<HistoryEntry>>,
+    governed: BTreeMap<(GovernedKind, String), Vec<GovernedEntry>>,
     secrets: BTreeMap<String, Secret>,
 }
 
@@ -34,13 +36,24 @@ impl MemoryStore {
         for policy in snapshot.state().policies.values() {
             history.insert(policy.id, vec![first_entry(policy, snapshot.version())]);
         }
-        let kept = Kept { history, secrets: BTreeMap::new() };
+        let mut kept = Kept { history, ..Kept::default() };
+        let at = snapshot.state().policies.values().map(|policy| policy.updated_at).max();
+        kept.note(&State::default(), snapshot.state(), snapshot.version(), at.unwrap_or_default(), "");
         Ok(Self { current: ArcSwap::from_pointee(snapshot), kept: Mutex::new(kept) })
     }
 
     /// A panic while the lock was held cannot have left half a change: the last step of each is infallible.
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn note(&mut self, before: &State, after: &State, version: Version, at: Timestamp, by: &str) {
+        for (kind, key, thing) in governed::touched(before, after) {
+            let entry = GovernedEntry { version, at, by: by.to_owned(), thing };
+            self.governed.entry((kind, key)).or_default().push(entry);
+        }
     }
 }
 
@@ -81,12 +94,21 @@ impl PolicyStore for MemoryStore {
             let entry = HistoryEntry { version, at: now, by: by.to_owned(), policy: policy.cloned() };
             kept.history.entry(id).or_default().push(entry);
         }
+        kept.note(before.state(), after.state(), version, now, by);
         self.current.store(Arc::new(after));
         Ok(version)
     }
 
     async fn history(&self, id: PolicyId) -> Result<Vec<HistoryEntry>, StoreError> {
         Ok(self.kept().history.get(&id).cloned().unwrap_or_default())
+    }
+
+    async fn governed_history(
+        &self,
+        kind: GovernedKind,
+        key: &str,
+    ) -> Result<Vec<GovernedEntry>, StoreError> {
+        Ok(self.kept().governed.get(&(kind, key.to_owned())).cloned().unwrap_or_default())
     }
 
     async fn secret(

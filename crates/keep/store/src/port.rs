@@ -9,7 +9,7 @@ use policy::edit::Change;
 use policy::model::{Policy, PolicyId, Version};
 use stdx::{Secret, Timestamp};
 
-use crate::StoreError;
+use crate::{GovernedEntry, GovernedKind, StoreError};
 
 /// One version of one policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +41,10 @@ pub trait PolicyStore: Send + Sync + fmt::Debug {
 
     /// Every version of a policy, oldest first.
     async fn history(&self, id: PolicyId) -> Result<Vec<HistoryEntry>, StoreError>;
+
+    /// Every version of a service, definition, zone or tag, oldest first; `key` is its name, or its number as a text.
+    async fn governed_history(&self, kind: GovernedKind, key: &str)
+    -> Result<Vec<GovernedEntry>, StoreError>;
 
     /// A secret of the installation, such as the mask key; made by `make` on first use and kept for good.
     async fn secret(

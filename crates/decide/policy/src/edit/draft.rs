@@ -18,6 +18,8 @@ pub(crate) struct Draft<'a> {
     groups: BTreeMap<String, Option<Group>>,
     users: BTreeMap<String, Option<User>>,
     next_policy_id: i64,
+    /// What changes besides policies and people; an edit makes one such change, so that nothing lies over it.
+    pub(crate) governed: Change,
     notices: Vec<String>,
     /// The user who makes the edit.
     pub(crate) by: &'a str,
@@ -35,6 +37,7 @@ impl<'a> Draft<'a> {
             groups: BTreeMap::new(),
             users: BTreeMap::new(),
             next_policy_id: state.next_policy_id.max(last.saturating_add(1)).max(1),
+            governed: Change::default(),
             notices: Vec::new(),
             by,
             now,
@@ -164,7 +167,7 @@ impl<'a> Draft<'a> {
     /// The change, without what turned out to be as before.
     pub(crate) fn finish(self) -> Change {
         let state = self.state();
-        let mut change = Change { notices: self.notices, ..Change::default() };
+        let mut change = Change { notices: self.notices, ..self.governed };
         for (id, policy) in self.policies {
             match (policy, state.policies.get(&id)) {
                 (Some(policy), old) if old == Some(&policy) => {}

@@ -72,6 +72,7 @@ pub(crate) fn apply(draft: &mut Draft<'_>, edit: &Edit, actor: &Actor, faults: &
         | Edit::DropPolicy { .. }
         | Edit::AlterPolicy { .. }
         | Edit::RestorePolicy { .. }
+        | Edit::Governed(_)
         | Edit::RenameColumn { .. }
         | Edit::RenameTable { .. } => {
             faults.add(FaultKind::Unsupported, "this edit is not about users, groups or roles");

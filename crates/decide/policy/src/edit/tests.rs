@@ -1,5 +1,6 @@
 //! Edits against their laws: a small world, and one file of laws for each family of edits.
 
+mod governed;
 mod grants;
 mod identities;
 mod policies;

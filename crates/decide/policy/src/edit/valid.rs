@@ -54,6 +54,17 @@ fn replaced(snapshot: &Snapshot, change: &Change) -> Change {
         put_policies: change.put_policies.iter().filter_map(|p| state.policies.get(&p.id).cloned()).collect(),
         put_roles: change.put_roles.iter().filter_map(|r| state.roles.get(&r.name).cloned()).collect(),
         put_groups: change.put_groups.iter().filter_map(|g| state.groups.get(&g.name).cloned()).collect(),
+        put_zones: change.put_zones.iter().filter_map(|z| state.zones.get(&z.name).cloned()).collect(),
+        put_services: change
+            .put_services
+            .iter()
+            .filter_map(|s| state.services.get(&s.name).cloned())
+            .collect(),
+        put_service_defs: change
+            .put_service_defs
+            .iter()
+            .filter_map(|def| state.service_defs.get(&def.name).cloned())
+            .collect(),
         put_users: change.put_users.iter().filter_map(|u| state.users.get(&u.name).cloned()).collect(),
         ..Change::default()
     }

@@ -90,5 +90,6 @@ codes! {
     ROLE_RECURSION = 9008, "Roles that are members of each other.";
     NAME_INVALID = 9009, "A name that is empty, or holds a control character.";
     REFERENCE_UNKNOWN = 9010, "Something named that is not there.";
+    CONDITION_INVALID = 9012, "A condition whose values its evaluator cannot read.";
     NUMBER_TAKEN = 9011, "Another thing has the number.";
 }

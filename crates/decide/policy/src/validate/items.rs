@@ -1,17 +1,22 @@
 //! What is wrong with a policy's items, conditions and expressions.
 
 use super::{
-    CONDITION_UNKNOWN, Checks, DENY_SWITCHED_OFF, Found, ITEMS_OF_OTHER_KIND, MASK_TYPE_UNKNOWN,
-    POLICY_ACCESS_DENIED, POLICY_ACCESS_UNKNOWN, POLICY_FIELD_MISSING, POLICY_GROUP_EMPTY,
+    CONDITION_INVALID, CONDITION_UNKNOWN, Checks, DENY_SWITCHED_OFF, Found, ITEMS_OF_OTHER_KIND,
+    MASK_TYPE_UNKNOWN, POLICY_ACCESS_DENIED, POLICY_ACCESS_UNKNOWN, POLICY_FIELD_MISSING, POLICY_GROUP_EMPTY,
     POLICY_MASK_TYPE_MISSING, POLICY_PRINCIPALS_MISSING, POLICY_ROLE_EMPTY, POLICY_USER_EMPTY,
     SCRIPT_INVALID,
 };
+use crate::condition::ConditionCompiler;
 use crate::limits;
 use crate::model::{Item, Policy, PolicyCondition, PolicyKind, ServiceDef};
 use crate::normalise;
+use crate::schedule::ScheduleReading;
 
 /// The evaluator whose first value is a script.
 const SCRIPT_EVALUATOR: &str = "RangerScriptConditionEvaluator";
+
+/// The evaluator whose script stands in the definition.
+const TEMPLATE_EVALUATOR: &str = "RangerScriptTemplateConditionEvaluator";
 
 /// The option that switches denials and exceptions off.
 const DENY_OPTION: &str = "enableDenyAndExceptionsInPolicies";
@@ -161,9 +166,15 @@ fn check_conditions(
             found.wrong(CONDITION_UNKNOWN, "conditions", reason);
             continue;
         };
-        let is_script = known.evaluator.rsplit('.').next() == Some(SCRIPT_EVALUATOR);
+        let class = known.evaluator.rsplit('.').next();
+        let is_script = class == Some(SCRIPT_EVALUATOR);
         if let Some(script) = condition.values.first().filter(|_| is_script) {
             check_script(script, "conditions", checks, found);
+        } else if class != Some(TEMPLATE_EVALUATOR) {
+            let reader = ConditionCompiler { def, scripts: None, schedules: ScheduleReading::OwnClock };
+            if let Some(why) = reader.compile(condition).fault() {
+                found.wrong(CONDITION_INVALID, "conditions", why);
+            }
         }
     }
 }

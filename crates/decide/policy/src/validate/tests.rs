@@ -209,6 +209,14 @@ fn items_of_policies() {
         |i| i.conditions.push(PolicyCondition { kind: "moon".to_owned(), values: vec!["full".to_owned()] }),
         &[CONDITION_UNKNOWN],
     );
+    let mut state = state();
+    let mut hours = defs::hive().conditions[0].clone();
+    hours.name = "hours".to_owned();
+    hours.evaluator = "a.b.RangerValidityScheduleConditionEvaluator".to_owned();
+    state.service_defs.get_mut("hive").unwrap().conditions.push(hours);
+    let at = |text: &str| PolicyCondition { kind: "hours".to_owned(), values: vec![text.to_owned()] };
+    let change = put(hive(|p| p.conditions = vec![at("whenever")]));
+    assert_eq!(codes_in(&state, &change), [CONDITION_INVALID]);
     check(
         hive(|p| {
             p.items.clear();

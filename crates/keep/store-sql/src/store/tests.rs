@@ -9,8 +9,8 @@ use policy::edit::Change;
 use policy::model::{PolicyId, State, Version};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use stdx::{ErrorKind, Secret, Timestamp};
-use store::contract::{policy, put, state};
-use store::{PolicyStore, StoreError};
+use store::contract::{policy, put, put_governed, state};
+use store::{GovernedKind, PolicyStore, StoreError};
 use tempfile::TempDir;
 
 use super::SqlPolicyStore;
@@ -184,8 +184,30 @@ async fn a_file_of_a_newer_program_is_refused() {
     assert_eq!(refused.kind(), ErrorKind::Unsupported);
     assert_eq!(
         refused.to_string(),
-        "the policy store was written by a newer program: its schema is 99, and this one knows up to 1"
+        "the policy store was written by a newer program: its schema is 99, and this one knows up to 2"
     );
+}
+
+#[tokio::test]
+async fn a_file_from_before_zones_and_tags_is_brought_up_to_date() {
+    let folder = folder();
+    let path = folder.path().join("policies.db");
+    open(&folder).await.close().await;
+    tamper(
+        &path,
+        "DROP TABLE zones; DROP TABLE tag_defs; DROP TABLE tags; DROP TABLE tagged_resources;
+         DROP TABLE governed_history; DELETE FROM schema_version WHERE version = 2;",
+    )
+    .await;
+    let again = reopen(&path).await.unwrap();
+    assert_eq!(again.current().state(), &state());
+    let history = again.governed_history(GovernedKind::ServiceDef, "hive").await.unwrap();
+    let told: Vec<_> = history.iter().map(|entry| (entry.version, entry.thing.is_some())).collect();
+    assert_eq!(told, [(Version(1), true)]);
+    again.commit(&put_governed(), Version(1), "dana", at(2_000)).await.unwrap();
+    let current = again.current();
+    again.close().await;
+    assert_eq!(reopen(&path).await.unwrap().current().state(), current.state());
 }
 
 #[tokio::test]
