@@ -1,10 +1,15 @@
 //! The codes of faults: Ranger's own below 9000, and ours from there on.
 
 macro_rules! codes {
-    ($( $name:ident = $code:literal, $what:literal; )*) => {$(
-        #[doc = $what]
-        pub const $name: u32 = $code;
-    )*};
+    ($( $name:ident = $code:literal, $what:literal; )*) => {
+        $(
+            #[doc = $what]
+            pub const $name: u32 = $code;
+        )*
+
+        /// Every code, with what it means.
+        pub const CODES: &[(u32, &str)] = &[$( ($code, $what), )*];
+    };
 }
 
 codes! {
@@ -92,4 +97,23 @@ codes! {
     REFERENCE_UNKNOWN = 9010, "Something named that is not there.";
     CONDITION_INVALID = 9012, "A condition whose values its evaluator cannot read.";
     NUMBER_TAKEN = 9011, "Another thing has the number.";
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::CODES;
+
+    #[test]
+    fn every_code_stands_once_and_on_the_page_of_codes() {
+        let codes: BTreeSet<u32> = CODES.iter().map(|(code, _)| *code).collect();
+        assert_eq!(codes.len(), CODES.len());
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/reference/validation.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        for (code, what) in CODES {
+            let row = format!("| {code} | {what} |");
+            assert!(page.contains(&row), "missing from docs/reference/validation.md:\n{row}");
+        }
+    }
 }
