@@ -9,7 +9,7 @@ use arc_swap::ArcSwap;
 use async_trait::async_trait;
 use policy::edit::Change;
 use policy::model::{PolicyId, State, Version};
-use policy::{Fault, Snapshot};
+use policy::{BuildOptions, Fault, Snapshot};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
@@ -37,6 +37,8 @@ struct Inner {
     /// One connection, so that commits queue without waiting for each other's locks.
     pool: SqlitePool,
     current: ArcSwap<Snapshot>,
+    /// How a snapshot is made of what the file holds.
+    options: BuildOptions,
 }
 
 impl SqlPolicyStore {
@@ -45,6 +47,15 @@ impl SqlPolicyStore {
     /// A new file can be read by its owner alone: it holds verifiers and keys. One that was written by a newer
     /// program, or whose content does not read back, is refused.
     pub async fn open(path: &Path, initial: impl FnOnce() -> State) -> Result<Self, StoreError> {
+        Self::open_with(path, BuildOptions::default(), initial).await
+    }
+
+    /// [`SqlPolicyStore::open`], for snapshots made in another way, such as with an engine for scripts.
+    pub async fn open_with(
+        path: &Path,
+        build: BuildOptions,
+        initial: impl FnOnce() -> State,
+    ) -> Result<Self, StoreError> {
         make_private(path).map_err(|error| StoreError::Unavailable(Box::new(error)))?;
         let options = SqliteConnectOptions::new()
             .filename(path)
@@ -63,13 +74,14 @@ impl SqlPolicyStore {
         let mut transaction = pool.begin_with(BEGIN).await.map_err(unavailable)?;
         schema::migrate(&mut transaction).await?;
         if load::version(&mut transaction).await?.is_none() {
-            begin_with_state(&mut transaction, initial()).await?;
+            begin_with_state(&mut transaction, initial(), &build).await?;
         }
-        let snapshot = read_snapshot(&mut transaction).await?;
+        let snapshot = read_snapshot(&mut transaction, &build).await?;
         transaction.commit().await.map_err(unavailable)?;
         let n_policies = snapshot.state().policies.len();
         tracing::info!(snapshot_version = snapshot.version().0, n_policies, "policy store opened");
-        Ok(Self { inner: Arc::new(Inner { pool, current: ArcSwap::from_pointee(snapshot) }) })
+        let inner = Inner { pool, current: ArcSwap::from_pointee(snapshot), options: build };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Waits for what runs, and closes the file. Dropping does the same without waiting.
@@ -95,8 +107,12 @@ fn make_private(path: &Path) -> std::io::Result<()> {
     options.open(path).map(|_| ())
 }
 
-async fn begin_with_state(connection: &mut SqliteConnection, state: State) -> Result<(), StoreError> {
-    let snapshot = Snapshot::build(state).map_err(StoreError::Unfit)?;
+async fn begin_with_state(
+    connection: &mut SqliteConnection,
+    state: State,
+    build: &BuildOptions,
+) -> Result<(), StoreError> {
+    let snapshot = Snapshot::build_with(state, build).map_err(StoreError::Unfit)?;
     let state = snapshot.state();
     let nothing = State::default();
     let at = state.policies.values().map(|policy| policy.updated_at).max().unwrap_or_default();
@@ -114,8 +130,12 @@ async fn verify_written(connection: &mut SqliteConnection, expected: &State) -> 
     Ok(())
 }
 
-async fn read_snapshot(connection: &mut SqliteConnection) -> Result<Snapshot, StoreError> {
-    Snapshot::build(load::state(connection).await?).map_err(|faults| StoreError::Corrupt(joined(&faults)))
+async fn read_snapshot(
+    connection: &mut SqliteConnection,
+    build: &BuildOptions,
+) -> Result<Snapshot, StoreError> {
+    Snapshot::build_with(load::state(connection).await?, build)
+        .map_err(|faults| StoreError::Corrupt(joined(&faults)))
 }
 
 fn joined(faults: &[Fault]) -> String {
@@ -146,7 +166,7 @@ impl Inner {
         let mut before = self.current.load_full();
         if before.version() != found {
             // Somebody else wrote to the file.
-            before = Arc::new(read_snapshot(&mut transaction).await?);
+            before = Arc::new(read_snapshot(&mut transaction, &self.options).await?);
             self.show(Arc::clone(&before));
         }
         if found != expected {
@@ -180,7 +200,7 @@ impl Inner {
     async fn refresh(&self) {
         let read = async {
             let mut transaction = self.begin().await?;
-            read_snapshot(&mut transaction).await
+            read_snapshot(&mut transaction, &self.options).await
         };
         match read.await {
             Ok(snapshot) => self.show(Arc::new(snapshot)),

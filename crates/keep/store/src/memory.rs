@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
-use policy::Snapshot;
 use policy::edit::Change;
 use policy::model::{Policy, PolicyId, State, Version};
+use policy::{BuildOptions, Snapshot};
 use stdx::{Secret, Timestamp};
 
 use crate::governed::{self, GovernedEntry, GovernedKind};
@@ -31,7 +31,12 @@ struct Kept {
 impl MemoryStore {
     /// A store that begins with this state.
     pub fn new(state: State) -> Result<Self, StoreError> {
-        let snapshot = Snapshot::build(state).map_err(StoreError::Unfit)?;
+        Self::with_options(state, &BuildOptions::default())
+    }
+
+    /// The same, for snapshots made in another way, such as with an engine for scripts.
+    pub fn with_options(state: State, build: &BuildOptions) -> Result<Self, StoreError> {
+        let snapshot = Snapshot::build_with(state, build).map_err(StoreError::Unfit)?;
         let mut history = BTreeMap::new();
         for policy in snapshot.state().policies.values() {
             history.insert(policy.id, vec![first_entry(policy, snapshot.version())]);

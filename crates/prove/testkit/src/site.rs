@@ -7,8 +7,9 @@ use audit::{AuditLog, MemorySink};
 use catalog::{Catalog, CatalogConfig};
 use engine::{Engine, EngineParts, EngineSettings};
 use futures::TryStreamExt;
-use policy::{Principal, bootstrap};
+use policy::{BuildOptions, Principal, bootstrap};
 use query_api::{Door, Outcome, QueryError, QueryService, QuerySession, RequestContext};
+use script::JavaScript;
 use stdx::{ManualClock, Secret, Timestamp};
 use store::{MemoryStore, PolicyStore};
 use tempfile::TempDir;
@@ -46,11 +47,13 @@ impl Site {
             catalogs.push(Arc::new(Catalog::open(config).await.unwrap()));
         }
         let state = bootstrap::initial_state(&[CATALOG, "side"], ADMIN, None);
+        let build =
+            BuildOptions { scripts: Some(Arc::new(JavaScript::default())), ..BuildOptions::default() };
         let records = MemorySink::default();
         let audit = AuditLog::start(vec![Box::new(records.clone())]).unwrap();
         Self {
             catalogs,
-            store: Arc::new(MemoryStore::new(state).unwrap()),
+            store: Arc::new(MemoryStore::with_options(state, &build).unwrap()),
             clock: Arc::new(ManualClock::at(Timestamp::from_millis(1_750_000_000_000))),
             records,
             audit: Arc::new(audit),

@@ -10,10 +10,12 @@ use identity::Identity;
 use policy::edit::Change;
 use policy::model::State;
 use policy::{
-    ConditionErrors, GateTwoSettings, MaskCombine, MaskPrecedence, RowFilterCombine, bootstrap, defs,
+    BuildOptions, ConditionErrors, GateTwoSettings, MaskCombine, MaskPrecedence, RowFilterCombine, bootstrap,
+    defs,
 };
 use query_api::QueryService;
 use rand::distr::{Alphanumeric, SampleString};
+use script::JavaScript;
 use stdx::{Clock, Secret, Timestamp};
 use store::PolicyStore;
 use store_sql::SqlPolicyStore;
@@ -94,8 +96,9 @@ async fn open_store(
         is_first_start = true;
         bootstrap::initial_state(&names, FIRST_ADMIN, Some(verifier))
     };
+    let build = BuildOptions { scripts: Some(Arc::new(JavaScript::default())), ..BuildOptions::default() };
     let store: Arc<dyn PolicyStore> =
-        Arc::new(SqlPolicyStore::open(&data_dir.join("policy.sqlite"), initial).await?);
+        Arc::new(SqlPolicyStore::open_with(&data_dir.join("policy.sqlite"), build, initial).await?);
     add_services(&names, store.as_ref(), now).await?;
     has_services(config, store.current().state())?;
     Ok((store, is_first_start.then_some(password)))
