@@ -19,9 +19,9 @@ use zone::Zone;
 /// How a schedule is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ScheduleReading {
-    /// Everything on the clock of the schedule's own zone; what cannot be read is a fault.
+    /// Everything in the zone of the schedule itself; what cannot be read is a fault.
     #[default]
-    OwnClock,
+    OwnZone,
     /// Ranger's: recurrences on the server's clock, its way of looking back (which misses, among others, nights that
     /// began on a day of the month), and start or end that cannot be read are none.
     Ranger { server: Tz },
@@ -46,7 +46,7 @@ impl Schedule {
     /// A text that is no time, zone, field or interval.
     pub fn new(schedule: &ValiditySchedule, reading: ScheduleReading) -> Result<Self, String> {
         match reading {
-            ScheduleReading::OwnClock => Self::own(schedule),
+            ScheduleReading::OwnZone => Self::own(schedule),
             ScheduleReading::Ranger { server } => Self::ranger(schedule, Zone::Named(server)),
         }
     }

@@ -141,53 +141,55 @@ fn patterns_match_or_do_not() {
     });
 }
 
+const SCRIPTS: &[&str] = &[
+    "TAG.level == 'high'",
+    "if ( tagAttr.get('score') < 2 ) ctx.result = true;",
+    "var a = ctx.getRequestContextAttribute('A'); ctx.result = !!a;",
+    "dept = '${{USER.dept}}' and ${{GET_TAG_NAMES_Q()}}",
+    "[[USER.x,'|']].intersects([[TAG.y]])",
+    "IS_ACCESS_TIME_BETWEEN('2026/01/01', '2026/02/01 10:00', 'Asia/Tokyo')",
+    "UGNAMES.includes('hr') ? 1 : (2 + 3) * -4",
+    "(async function* () { yield* [1n, `${2}`] })()",
+];
+
+const SCRIPT_WORDS: &[&str] = &[
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    "'",
+    "`",
+    "${{",
+    "}}",
+    "for(;;)",
+    "while(1)",
+    "function f(){f()}f()",
+    "new ",
+    "Proxy",
+    "Symbol.iterator",
+    "eval",
+    "import(",
+    "await ",
+    "class ",
+    "=>",
+    "...",
+    "9n**9n",
+    ".repeat(1e9)",
+    "/(a+)+$/",
+    "USER",
+    "TAG",
+    "ctx.",
+    "__proto__",
+    "constructor",
+    "toString",
+    "\u{2028}",
+    "ctx.result = ",
+];
+
 #[test]
 fn expressions_and_scripts_end_at_a_limit() {
-    let seeds = [
-        "TAG.level == 'high'",
-        "if ( tagAttr.get('score') < 2 ) ctx.result = true;",
-        "var a = ctx.getRequestContextAttribute('A'); ctx.result = !!a;",
-        "dept = '${{USER.dept}}' and ${{GET_TAG_NAMES_Q()}}",
-        "[[USER.x,'|']].intersects([[TAG.y]])",
-        "IS_ACCESS_TIME_BETWEEN('2026/01/01', '2026/02/01 10:00', 'Asia/Tokyo')",
-        "UGNAMES.includes('hr') ? 1 : (2 + 3) * -4",
-        "(async function* () { yield* [1n, `${2}`] })()",
-    ];
-    let words = [
-        "(",
-        ")",
-        "[",
-        "]",
-        "{",
-        "}",
-        "'",
-        "`",
-        "${{",
-        "}}",
-        "for(;;)",
-        "while(1)",
-        "function f(){f()}f()",
-        "new ",
-        "Proxy",
-        "Symbol.iterator",
-        "eval",
-        "import(",
-        "await ",
-        "class ",
-        "=>",
-        "...",
-        "9n**9n",
-        ".repeat(1e9)",
-        "/(a+)+$/",
-        "USER",
-        "TAG",
-        "ctx.",
-        "__proto__",
-        "constructor",
-        "toString",
-        "\u{2028}",
-        "ctx.result = ",
-    ];
     let engine = JavaScript::default();
     let attributes = BTreeMap::from([("score".to_owned(), "1".to_owned())]);
     let tag = TagFacts { kind: "PII", attributes: &attributes, found: MatchType::Itself };
@@ -209,7 +211,7 @@ fn expressions_and_scripts_end_at_a_limit() {
         current_tag: Some(tag),
         ..ConditionContext::new(&request, &settings)
     };
-    fuzz(&seeds, &words, |_, text| {
+    fuzz(SCRIPTS, SCRIPT_WORDS, |_, text| {
         // The parts are the text again.
         let part = |part| match part {
             TextPart::Literal(text) => text.to_owned(),
@@ -264,7 +266,7 @@ fn schedules_that_are_valid_can_be_read_and_never_hang() {
             }],
         };
         let server = *mangler.pick(&servers);
-        let readings = [ScheduleReading::OwnClock, ScheduleReading::Ranger { server }];
+        let readings = [ScheduleReading::OwnZone, ScheduleReading::Ranger { server }];
         let valid = validate(&schedule, now, server);
         for reading in readings {
             let read = Schedule::new(&schedule, reading);

@@ -125,7 +125,7 @@ impl World {
     fn is_valid_at(&self, schedules: &[ValiditySchedule], now: stdx::Timestamp) -> bool {
         let reading = match self.settings.condition_errors {
             ConditionErrors::Ranger => ScheduleReading::Ranger { server: self.settings.time_zone },
-            ConditionErrors::AgainstUser => ScheduleReading::OwnClock,
+            ConditionErrors::AgainstUser => ScheduleReading::OwnZone,
         };
         let holds = |schedule| Schedule::new(schedule, reading).is_ok_and(|schedule| schedule.holds(now));
         schedules.is_empty() || schedules.iter().any(holds)

@@ -26,7 +26,7 @@ impl ScheduleReading {
     /// Ranger's where its answer to conditions is asked for.
     pub fn of(errors: ConditionErrors, server: Tz) -> Self {
         match errors {
-            ConditionErrors::AgainstUser => Self::OwnClock,
+            ConditionErrors::AgainstUser => Self::OwnZone,
             ConditionErrors::Ranger => Self::Ranger { server },
         }
     }
@@ -104,10 +104,10 @@ impl ConditionCompiler<'_> {
             (true, None, _) => Ok(Kind::Always),
             (true, Some(fault), _) => Err((Held::Met, fault)),
             // Ranger goes on with those that it can read.
-            (false, _, ScheduleReading::Ranger { .. }) | (false, None, ScheduleReading::OwnClock) => {
+            (false, _, ScheduleReading::Ranger { .. }) | (false, None, ScheduleReading::OwnZone) => {
                 Ok(Kind::Schedules(schedules))
             }
-            (false, Some(fault), ScheduleReading::OwnClock) => Err((Held::Met, fault)),
+            (false, Some(fault), ScheduleReading::OwnZone) => Err((Held::Met, fault)),
         }
     }
 

@@ -330,7 +330,7 @@ fn a_script_that_fails_is_unknown_and_a_template_can_be_reversed() {
 fn a_condition_that_nothing_understands_says_so() {
     case("RangerPhaseOfMoon", &["full"]).is_unknown_and_in_ranger(true);
     let def = ServiceDef::default();
-    let compiler = ConditionCompiler { def: &def, scripts: None, schedules: ScheduleReading::OwnClock };
+    let compiler = ConditionCompiler { def: &def, scripts: None, schedules: ScheduleReading::OwnZone };
     let condition = compiler.compile(&PolicyCondition { kind: "moon".to_owned(), values: vec![] });
     assert_eq!(condition.fault(), Some("no such condition `moon`"));
 }

@@ -41,7 +41,7 @@ fn recurring(fields: &str, interval: (i64, i64, i64)) -> ValiditySchedule {
 }
 
 fn check(schedule: &ValiditySchedule, yes: &[&str], no: &[&str]) {
-    let compiled = Schedule::new(schedule, ScheduleReading::OwnClock).unwrap();
+    let compiled = Schedule::new(schedule, ScheduleReading::OwnZone).unwrap();
     for (times, expected) in [(yes, true), (no, false)] {
         for time in times {
             assert_eq!(compiled.holds(at(time)), expected, "{schedule:?} at {time}");
@@ -120,7 +120,7 @@ fn an_interval_of_nothing_holds_always() {
 #[test]
 fn what_cannot_be_read_is_refused() {
     let refused = |schedule: &ValiditySchedule| {
-        assert!(Schedule::new(schedule, ScheduleReading::OwnClock).is_err(), "{schedule:?}")
+        assert!(Schedule::new(schedule, ScheduleReading::OwnZone).is_err(), "{schedule:?}")
     };
     refused(&span("2026-01-10", "", ""));
     refused(&span("", "", "Moon"));

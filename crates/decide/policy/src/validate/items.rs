@@ -171,7 +171,7 @@ fn check_conditions(
         if let Some(script) = condition.values.first().filter(|_| is_script) {
             check_script(script, "conditions", checks, found);
         } else if class != Some(TEMPLATE_EVALUATOR) {
-            let reader = ConditionCompiler { def, scripts: None, schedules: ScheduleReading::OwnClock };
+            let reader = ConditionCompiler { def, scripts: None, schedules: ScheduleReading::OwnZone };
             if let Some(why) = reader.compile(condition).fault() {
                 found.wrong(CONDITION_INVALID, "conditions", why);
             }
