@@ -20,7 +20,8 @@ pub(crate) struct Measured {
     /// Ours first.
     pub(crate) peers: Vec<(String, Times)>,
     pub(crate) n_exact: u32,
-    pub(crate) above_tags_ns: Option<f64>,
+    pub(crate) n_tagged: u32,
+    pub(crate) above_tags: Times,
 }
 
 impl Measured {
@@ -84,10 +85,11 @@ pub(crate) fn sums(measured: &Measured) -> Vec<(String, f64, String)> {
         build,
         "seconds from the Ranger JSON of 100,000 policies to the first answer; at most 5",
     );
+    let above = (measured.n_tagged == 629_000).then(|| measured.above_tags.quantile(0.5));
     add(
         "above_tags_ns_629k",
-        measured.above_tags_ns,
-        "nanoseconds for a table above tagged columns; at most 10,000",
+        above,
+        "nanoseconds for a database with tagged columns below it; at most 10,000",
     );
     sums
 }
@@ -121,6 +123,9 @@ pub(crate) fn grid(measured: &Measured) -> Grid {
         row.push(format!("{:.0}", size.bytes_per_policy));
         rows.push(row);
     }
+    let mut row = times_of(format!("ours, above {} tagged columns", measured.n_tagged), &measured.above_tags);
+    row.resize(head.len(), String::new());
+    rows.push(row);
     for (name, times) in &measured.peers {
         let mut row = times_of(format!("exact {}: {name}", short(measured.n_exact)), times);
         row.resize(head.len(), String::new());

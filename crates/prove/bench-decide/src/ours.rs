@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
+use policy::model::PolicyKind;
 use policy::{Decision, Membership, NO_CONTEXT, Principal, Request, Resource, Snapshot};
 use stdx::Timestamp;
 
@@ -15,7 +16,7 @@ const NOW: Timestamp = Timestamp::from_millis(1_780_315_200_000);
 pub(crate) struct Ours<'w> {
     name: String,
     snapshot: &'w Snapshot,
-    requests: Vec<Request<'w>>,
+    requests: Vec<(PolicyKind, Request<'w>)>,
 }
 
 /// Every user of the requests with all her groups and roles, as a caller has them at hand.
@@ -32,13 +33,14 @@ impl<'w> Ours<'w> {
         asked: &'w [Asked],
         who: &'w BTreeMap<String, Membership>,
     ) -> Result<Self> {
-        let requests = asked.iter().map(|asked| request(asked, who)).collect::<Result<_>>()?;
+        let requests =
+            asked.iter().map(|asked| Ok((asked.kind, request(asked, who)?))).collect::<Result<_>>()?;
         Ok(Self { name: name.into(), snapshot, requests })
     }
 
     fn decide(&self, request: usize) -> Answer {
-        let Some(request) = self.requests.get(request) else { return Answer::Undetermined };
-        match self.snapshot.access(request).access {
+        let Some((kind, request)) = self.requests.get(request) else { return Answer::Undetermined };
+        match self.snapshot.evaluate(*kind, request).decision {
             Decision::Allowed => Answer::Allowed,
             Decision::Denied => Answer::Denied,
             Decision::Undetermined => Answer::Undetermined,
@@ -50,7 +52,7 @@ fn request<'w>(asked: &'w Asked, who: &'w BTreeMap<String, Membership>) -> Resul
     let Some(who) = who.get(&asked.user) else { bail!("nobody is `{}`", asked.user) };
     let levels = [
         ("database", Some(&asked.database)),
-        ("table", Some(&asked.table)),
+        ("table", asked.table.as_ref()),
         ("column", asked.column.as_ref()),
     ];
     let levels = levels.into_iter().filter_map(|(level, value)| Some((level, value?.as_str())));
@@ -81,7 +83,7 @@ impl Contender for Ours<'_> {
     }
 
     fn describe(&self, request: usize) -> String {
-        let Some(request) = self.requests.get(request) else { return String::new() };
-        format!("{:?} {} by {:?}", request.resource, request.access, request.who)
+        let Some((kind, request)) = self.requests.get(request) else { return String::new() };
+        format!("{kind:?} {:?} {} by {:?}", request.resource, request.access, request.who)
     }
 }

@@ -14,7 +14,7 @@ use crate::clock::Watch;
 use crate::contenders::Contender;
 use crate::figures::{self, Measured, Size};
 use crate::govgen::{Asked, Mix, SERVICE, Shape, World, requests};
-use crate::measure::{agree, median, rounds};
+use crate::measure::{Times, agree, median, rounds};
 use crate::ours::{Ours, memberships};
 use crate::ranger;
 
@@ -88,7 +88,8 @@ pub(crate) fn run(form: Form) -> Result<Report> {
     }
     let sizes: Vec<Size> = ready.into_iter().map(|ready| ready.size).collect();
     let (peers, checksum) = peers(form)?;
-    let measured = Measured { sizes, peers, n_exact: form.n_exact, above_tags_ns: None };
+    let above_tags = above_tags(form)?;
+    let measured = Measured { sizes, peers, n_exact: form.n_exact, n_tagged: form.n_tagged, above_tags };
     Ok(Report {
         suite: "decide",
         title: "Policy decisions".to_owned(),
@@ -108,8 +109,8 @@ pub(crate) fn run(form: Form) -> Result<Report> {
 
 fn prepare(form: Form, n_policies: u32) -> Result<Ready> {
     eprintln!("{n_policies} policies…");
-    let world = World::new(Shape::mixed(n_policies).without_zones().without_tags(), SEED);
-    let asked = requests(&world, Mix::Tables, form.n_requests, SEED + 1);
+    let world = World::new(Shape::mixed(n_policies), SEED);
+    let asked = requests(&world, Mix::All, form.n_requests, SEED + 1);
     let state = world.state;
     // A million policies of JSON would only say the same at greater length.
     let from_json = if n_policies <= 100_000 { Some(build_from_json(&state)?) } else { None };
@@ -176,9 +177,22 @@ fn deltas(snapshot: &Snapshot) -> Result<Vec<f64>> {
     Ok(times)
 }
 
+/// Times of requests for whole databases, below which columns carry tags.
+fn above_tags(form: Form) -> Result<Times> {
+    eprintln!("{} tagged resources…", form.n_tagged);
+    let world = World::new(Shape::mixed(10_000).with_tagged(form.n_tagged), SEED);
+    let asked = requests(&world, Mix::Databases, form.n_requests / 10, SEED + 3);
+    let snapshot = Snapshot::build(world.state).map_err(|faults| anyhow!("{faults:?}"))?;
+    let who = memberships(&snapshot, &asked);
+    let mut ours: [Box<dyn Contender + '_>; 1] =
+        [Box::new(Ours::new("above tags", &snapshot, &asked, &who)?)];
+    let times = rounds(&mut ours, form.n_rounds.min(5))?;
+    times.into_iter().next().context("nobody was asked")
+}
+
 /// Times of the peers and of ours beside them.
 #[cfg(feature = "peers")]
-fn peers(form: Form) -> Result<(Vec<(String, crate::measure::Times)>, String)> {
+fn peers(form: Form) -> Result<(Vec<(String, Times)>, String)> {
     use crate::peers::{Casbin, Cedar, Regorus, Slices};
 
     eprintln!("peers…");
@@ -202,7 +216,7 @@ fn peers(form: Form) -> Result<(Vec<(String, crate::measure::Times)>, String)> {
 }
 
 #[cfg(not(feature = "peers"))]
-fn peers(form: Form) -> Result<(Vec<(String, crate::measure::Times)>, String)> {
+fn peers(form: Form) -> Result<(Vec<(String, Times)>, String)> {
     let world = World::new(Shape::exact(form.n_exact), SEED);
     let asked = requests(&world, Mix::Tables, form.n_requests, SEED + 2);
     let snapshot = Snapshot::build(world.state).map_err(|faults| anyhow!("{faults:?}"))?;

@@ -16,6 +16,8 @@ pub(crate) enum Mix {
     Tables,
     /// Access to columns and tables, masks and row filters.
     All,
+    /// Any access to anything in a database.
+    Databases,
 }
 
 /// A request as texts.
@@ -24,11 +26,19 @@ pub(crate) struct Asked {
     pub(crate) kind: PolicyKind,
     pub(crate) user: String,
     pub(crate) database: String,
-    pub(crate) table: String,
+    pub(crate) table: Option<String>,
     pub(crate) column: Option<String>,
     pub(crate) access: &'static str,
     /// One in two comes from where conditions admit it.
     pub(crate) is_inside: bool,
+}
+
+impl Asked {
+    /// Database and table as one name, for engines that have no levels.
+    #[cfg(feature = "peers")]
+    pub(crate) fn object(&self) -> String {
+        format!("{}.{}", self.database, self.table.as_deref().unwrap_or_default())
+    }
 }
 
 pub(crate) fn requests(world: &World, mix: Mix, n: usize, seed: u64) -> Vec<Asked> {
@@ -50,7 +60,11 @@ pub(crate) fn requests(world: &World, mix: Mix, n: usize, seed: u64) -> Vec<Aske
                 PolicyKind::RowFilter => false,
                 PolicyKind::Access | PolicyKind::Audit => mix == Mix::All && rng.chance(0.6),
             };
-            request(world, targets, kind, has_column, &mut rng)
+            let mut asked = request(world, targets, kind, has_column, &mut rng);
+            if mix == Mix::Databases {
+                (asked.table, asked.column, asked.access) = (None, None, "_any");
+            }
+            asked
         })
         .collect()
 }
@@ -75,7 +89,7 @@ fn request(world: &World, targets: &[Target], kind: PolicyKind, has_column: bool
         kind,
         user: user(who),
         database: database(of_database),
-        table: table(shape, of_database, of_table),
+        table: Some(table(shape, of_database, of_table)),
         column: (has_column || (target.is_some() && !is_whole)).then(|| column(at)),
         access: if shape.is_exact || kind != PolicyKind::Access || rng.chance(0.8) {
             "select"

@@ -51,6 +51,10 @@ impl Shape {
         Self { n_tags: 0, n_tag_policies: 0, n_tagged: 0, ..self }
     }
 
+    pub(crate) fn with_tagged(self, n_tagged: u32) -> Self {
+        Self { n_tagged, ..self }
+    }
+
     /// Endings of table names: about half of them have a policy where endings have policies.
     pub(crate) fn n_endings(&self) -> u32 {
         (self.n_policies / 50).max(1)

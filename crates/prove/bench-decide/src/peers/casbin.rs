@@ -54,7 +54,7 @@ impl Casbin {
             Ok::<_, casbin::Error>(enforcer)
         })?;
         let requests = asked.iter().map(|asked| {
-            let object = format!("{}.{}", asked.database, asked.table);
+            let object = asked.object();
             (name(Named::User(&asked.user)), object, asked.access)
         });
         let requests: Vec<_> = requests.collect();

@@ -95,7 +95,7 @@ fn entities(state: &State) -> Result<Entities> {
 }
 
 fn request(asked: &Asked) -> Result<(Request, EntityUid)> {
-    let resource = resource(&asked.database, &asked.table)?;
+    let resource = uid("Table", &asked.object())?;
     let (principal, action) = (uid("User", &asked.user)?, uid("Action", asked.access)?);
     Ok((Request::new(principal, action, resource.clone(), Context::empty(), None)?, resource))
 }

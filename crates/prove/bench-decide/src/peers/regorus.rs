@@ -74,7 +74,7 @@ impl Regorus {
         let data = json!({ "principals": principals, "allow": allow, "deny": deny });
         engine.add_data(Value::from_json_str(&data.to_string())?)?;
         let requests = asked.iter().take(n_requests).map(|asked| {
-            let object = format!("{}.{}", asked.database, asked.table);
+            let object = asked.object();
             let input = json!({ "user": asked.user, "object": object, "access": asked.access });
             Value::from_json_str(&input.to_string())
         });
