@@ -18,6 +18,7 @@ mod trace;
 mod verdict;
 
 pub use crate::matching::MatchType;
+pub use access::Decided;
 pub(crate) use access::Scope;
 pub use acl::{AclAccess, AclEntry, AclRule, AclsByPrincipal, ResourceAccess, ResourceAcls};
 pub use context::{

@@ -15,7 +15,8 @@ mod settings;
 mod tagged;
 mod zones;
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::condition::ConditionSettings;
@@ -30,7 +31,7 @@ use build::Compiled;
 pub(crate) use index::Reach;
 use membership::MemberIndex;
 use names::Names;
-pub(crate) use names::Numbers;
+pub(crate) use names::{Numbers, Prepared};
 pub(crate) use policy::{CompiledItem, CompiledPolicy, Reached};
 pub(crate) use repository::{Candidates, PolicyIndex, Repository};
 pub(crate) use service::{CompiledService, Policies};
@@ -146,7 +147,15 @@ impl Snapshot {
     ///
     /// A claimed role counts only if it was declared external, and `admin` never does.
     pub fn membership(&self, p: &Principal) -> Membership {
-        self.members.of(p)
+        let mut who = self.members.of(p);
+        self.compiled.names.prepare(&mut who);
+        who
+    }
+
+    /// A user or groups alone, with every role that they hold.
+    pub(crate) fn alone(&self, user: &str, groups: BTreeSet<String>) -> Membership {
+        let roles = self.members.roles(user, &groups, std::iter::empty());
+        Membership::new(user, groups, roles)
     }
 
     /// The service that filters and masks the tables of a catalog.
@@ -164,7 +173,7 @@ impl Snapshot {
         &self.compiled.names
     }
 
-    pub(crate) fn numbers_of(&self, who: &Membership) -> Numbers {
+    pub(crate) fn numbers_of<'w>(&self, who: &'w Membership) -> Cow<'w, Numbers> {
         self.compiled.names.of(who)
     }
 

@@ -1,6 +1,6 @@
 //! The laws of scripts.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use policy::condition::{ConditionContext, ConditionSettings, TagFacts};
@@ -17,14 +17,9 @@ fn text_map(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
     pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
 }
 
-fn names(names: &[&str]) -> BTreeSet<String> {
-    names.iter().map(|name| (*name).to_owned()).collect()
-}
-
 /// Alice reads `db.t`, which carries PII (current) and PCI.
 pub(crate) fn with_context<T>(ask: impl FnOnce(&ConditionContext<'_>) -> T) -> T {
-    let who =
-        Membership { user: "alice".to_owned(), groups: names(&["hr", "staff"]), roles: names(&["analyst"]) };
+    let who = Membership::new("alice", ["hr", "staff"], ["analyst"]);
     let context = RequestContext {
         action: Some("query".to_owned()),
         client_addr_text: Some("10.1.2.3".to_owned()),

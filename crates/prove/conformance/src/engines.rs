@@ -101,7 +101,7 @@ impl Engine {
     pub(crate) fn membership(&self, question: &Question) -> Membership {
         let Question { user, groups, roles, .. } = question;
         if let Some(roles) = roles {
-            return Membership { user: user.clone(), groups: groups.clone(), roles: roles.clone() };
+            return Membership::new(user.clone(), groups.clone(), roles.clone());
         }
         match self {
             Self::Obvious(world) => world.membership(user, groups),
@@ -112,7 +112,7 @@ impl Engine {
                     claimed_roles: std::collections::BTreeSet::new(),
                 };
                 // The groups of the user store count only where a plug-in is told so.
-                Membership { groups: groups.clone(), ..snapshot.membership(&principal) }
+                Membership::new(user.clone(), groups.clone(), snapshot.membership(&principal).roles)
             }
         }
     }

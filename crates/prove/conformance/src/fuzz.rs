@@ -193,7 +193,7 @@ fn expressions_and_scripts_end_at_a_limit() {
     let engine = JavaScript::default();
     let attributes = BTreeMap::from([("score".to_owned(), "1".to_owned())]);
     let tag = TagFacts { kind: "PII", attributes: &attributes, found: MatchType::Itself };
-    let who = Membership { user: "alice".to_owned(), ..Membership::default() };
+    let who = Membership::new("alice", [""; 0], [""; 0]);
     let request = Request {
         service: "s",
         resource: Resource::new([("database", "d")]),

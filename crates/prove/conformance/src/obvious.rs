@@ -75,7 +75,7 @@ impl World {
                 .map(|role| role.name.clone())
                 .collect();
             if more == roles {
-                return Membership { user: user.to_owned(), groups: groups.clone(), roles };
+                return Membership::new(user, groups.clone(), roles);
             }
             roles = more;
         }

@@ -101,8 +101,8 @@ impl Running {
             .unwrap_or_default();
         SessionFacts {
             user: self.who.user.clone(),
-            groups: self.who.groups.clone(),
-            roles: self.who.roles.clone(),
+            groups: self.who.groups.to_set(),
+            roles: self.who.roles.to_set(),
             attributes,
             catalog: self.path.catalog.clone(),
             schema: self.path.namespace.join("."),

@@ -15,7 +15,7 @@ fn admin(policies: impl IntoIterator<Item = Draft>) -> Administration {
 }
 
 fn bob() -> Membership {
-    Membership { user: "bob".to_owned(), groups: ["staff".to_owned()].into(), roles: [].into() }
+    Membership::new("bob", ["staff"], [""; 0])
 }
 
 fn policy(on: &str, accesses: &str) -> Policy {

@@ -91,7 +91,7 @@ impl Case<'_> {
         let values = self.values.iter().map(|value| (*value).to_owned()).collect();
         let condition = compiler.compile(&PolicyCondition { kind: "c".to_owned(), values });
 
-        let who = Membership { user: "alice".to_owned(), ..Membership::default() };
+        let who = Membership::new("alice", [""; 0], [""; 0]);
         let request = Request {
             service: "s",
             resource: Resource::new([("database", "d")]),

@@ -291,8 +291,8 @@ fn sees(draft: &Draft<'_>, grantee: &Grantee, levels: &[(&str, &str)], access: &
         return false;
     };
     let who = draft.before().membership(&crate::Principal::user(name.clone()));
-    let groups = who.groups.into_iter().map(Grantee::Group);
-    let roles = who.roles.into_iter().map(Grantee::Role);
+    let groups = who.groups.iter().cloned().map(Grantee::Group);
+    let roles = who.roles.iter().cloned().map(Grantee::Role);
     groups.chain(roles).any(|g| holds(draft, GATE_ONE, levels, &g, access))
 }
 

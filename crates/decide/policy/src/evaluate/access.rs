@@ -6,8 +6,8 @@ use super::running::{By, EntryItem, Running};
 use super::trace::Trace;
 use super::{Because, DecidingItem, Decision, Request, Verdict};
 use crate::Snapshot;
-use crate::model::PolicyKind;
-use crate::snapshot::CompiledService;
+use crate::model::{PolicyId, PolicyKind};
+use crate::snapshot::{CompiledPolicy, CompiledService};
 
 /// What the requested resource stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,11 +26,27 @@ impl Snapshot {
         self.access_in(r, Scope::Itself)
     }
 
+    /// The same answer without words, which costs no memory: what is asked most often.
+    pub fn decide<'s>(&'s self, r: &'s Request<'_>) -> Decided<'s> {
+        match self.asked_service(r) {
+            Err(_) => Decided { access: Decision::Denied, policy: None },
+            Ok(service) => {
+                let asked = Asked::new(self, service, r, self.plugin().condition_errors);
+                let running = Evaluator::new(&asked, OF_GATE).run().running;
+                let policy = match running.by {
+                    By::Policy(entry) => Some(entry.policy),
+                    By::Nothing | By::SuperUser | By::NoSuperUser | By::NotDenied | By::Inline => None,
+                };
+                Decided { access: decision(&running), policy }
+            }
+        }
+    }
+
     /// The same answer, with every policy that was considered for it and what each came to.
     pub fn explain(&self, r: &Request<'_>) -> (Verdict, Trace) {
         let service = match self.asked_service(r) {
             Ok(service) => service,
-            Err(refused) => return (refused, Trace::default()),
+            Err(why) => return (why.verdict(r), Trace::default()),
         };
         let asked = Asked::new(self, service, r, self.plugin().condition_errors);
         let mut evaluator = Evaluator::new(&asked, OF_GATE);
@@ -44,47 +60,87 @@ impl Snapshot {
         match self.asked_service(r) {
             Ok(service) => {
                 let target = Target::Delegated(service.types.number(r.access));
-                self.decide(&Asked::new(self, service, r, self.plugin().condition_errors).asking(target))
+                self.answer(&Asked::new(self, service, r, self.plugin().condition_errors).asking(target))
             }
-            Err(refused) => refused,
+            Err(why) => why.verdict(r),
         }
     }
 
     pub(crate) fn access_in(&self, r: &Request<'_>, scope: Scope) -> Verdict {
         let service = match self.asked_service(r) {
             Ok(service) => service,
-            Err(refused) => return refused,
+            Err(why) => return why.verdict(r),
         };
         let asked = Asked::new(self, service, r, self.plugin().condition_errors);
-        self.decide(&match scope {
+        self.answer(&match scope {
             Scope::Itself => asked,
             Scope::ItselfOrBelow => asked.looking_below(),
         })
     }
 
-    fn decide(&self, asked: &Asked<'_, '_>) -> Verdict {
+    fn answer(&self, asked: &Asked<'_, '_>) -> Verdict {
         verdict(asked, &Evaluator::new(asked, OF_GATE).run())
     }
 
-    fn asked_service(&self, r: &Request<'_>) -> Result<&CompiledService, Verdict> {
+    fn asked_service(&self, r: &Request<'_>) -> Result<&CompiledService, NoService> {
         match self.service(r.service) {
-            None => Err(Verdict::refused(format!("no such policy service `{}`", r.service))),
-            Some(service) if !service.is_enabled => {
-                Err(Verdict::refused(format!("the policy service `{}` is disabled", r.service)))
-            }
+            None => Err(NoService::Missing),
+            Some(service) if !service.is_enabled => Err(NoService::Disabled),
             Some(service) => Ok(service),
         }
     }
 }
 
+/// Why no policies can be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NoService {
+    Missing,
+    Disabled,
+}
+
+impl NoService {
+    fn verdict(self, r: &Request<'_>) -> Verdict {
+        Verdict::refused(match self {
+            Self::Missing => format!("no such policy service `{}`", r.service),
+            Self::Disabled => format!("the policy service `{}` is disabled", r.service),
+        })
+    }
+}
+
+/// An answer without words.
+#[must_use]
+#[derive(Clone, Copy, Debug)]
+pub struct Decided<'s> {
+    pub access: Decision,
+    policy: Option<&'s CompiledPolicy>,
+}
+
+impl<'s> Decided<'s> {
+    pub fn is_allowed(&self) -> bool {
+        self.access == Decision::Allowed
+    }
+
+    /// The policy that decided, with its version.
+    pub fn policy(&self) -> Option<(PolicyId, i64)> {
+        self.policy.map(|policy| (policy.id, policy.version))
+    }
+
+    pub fn policy_name(&self) -> Option<&'s str> {
+        self.policy.map(|policy| &*policy.name)
+    }
+}
+
 fn verdict(asked: &Asked<'_, '_>, zoned: &Zoned<'_>) -> Verdict {
     let running = &zoned.running;
-    let access = match running.by {
+    Verdict { access: decision(running), because: because(asked, running) }
+}
+
+fn decision(running: &Running<'_>) -> Decision {
+    match running.by {
         By::Policy(_) | By::NotDenied if running.is_allowed => Decision::Allowed,
         By::Policy(_) => Decision::Denied,
         By::Nothing | By::SuperUser | By::NoSuperUser | By::NotDenied | By::Inline => Decision::Undetermined,
-    };
-    Verdict { access, because: because(asked, running) }
+    }
 }
 
 /// On what a result rests, in words.

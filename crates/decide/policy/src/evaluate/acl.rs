@@ -4,6 +4,7 @@ mod list;
 mod summary;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use list::Speaker;
 pub use list::{AclAccess, AclEntry, AclRule, AclsByPrincipal, ResourceAcls};
@@ -29,8 +30,7 @@ pub struct ResourceAccess {
 }
 
 /// Lists are made for nobody in particular.
-static NOBODY: Membership =
-    Membership { user: String::new(), groups: BTreeSet::new(), roles: BTreeSet::new() };
+static NOBODY: LazyLock<Membership> = LazyLock::new(Membership::default);
 
 /// A policy that may speak of the resource.
 struct Candidate<'a> {

@@ -32,7 +32,7 @@ pub(crate) struct Asked<'a, 'd> {
     pub(crate) errors: ConditionErrors,
     tokens: MatchContext<'a>,
     settings: Cow<'a, ConditionSettings>,
-    numbers: Numbers,
+    numbers: Cow<'a, Numbers>,
     looks_below: bool,
     tags: OnceCell<Tags<'a>>,
 }

@@ -1,5 +1,7 @@
 //! A session's own policy inside the request, which has the last word.
 
+use std::collections::BTreeSet;
+
 use super::asked::{ANY_ACCESS, Asked};
 use super::ranger::{Evaluator, Mode};
 use super::running::{By, Running};
@@ -28,13 +30,12 @@ pub(crate) fn apply(asked: &Asked<'_, '_>, kind: PolicyKind, running: &mut Runni
 /// Whether whoever lends the right has it: asked as nobody but the one user, group or role.
 fn grantor_may(policy: &InlinePolicy, asked: &Asked<'_, '_>, kind: PolicyKind) -> bool {
     let Some(grantor) = policy.grantor.as_deref().filter(|text| !text.is_empty()) else { return true };
-    let mut who = Membership::default();
-    match grantor.split_once(':') {
-        Some(("u", name)) => who.user = name.to_owned(),
-        Some(("g", name)) => who.groups.extend([name.to_owned()]),
-        Some(("r", name)) => who.roles.extend([name.to_owned()]),
+    let who = match grantor.split_once(':') {
+        Some(("u", name)) => asked.snapshot.alone(name, BTreeSet::new()),
+        Some(("g", name)) => asked.snapshot.alone("", BTreeSet::from([name.to_owned()])),
+        Some(("r", name)) => Membership::new("", BTreeSet::new(), [name]),
         _ => return false,
-    }
+    };
     let mut context = asked.r.context.clone();
     context.inline_policy = None;
     let r = asked.r;

@@ -244,10 +244,12 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
         if policy.is_everywhere && self.asked.counts_everywhere() {
             return self.offer(policy, std::iter::once(MatchType::ItselfAndAllBelow), None, running);
         }
-        let Some(path) = self.path.clone() else { return };
+        // It is put back below, so that it need not be copied for each policy.
+        let Some(path) = self.path.take() else { return };
         let matching = self.asked.matching();
         let lies = policy.resources.iter().map(|resource| resource.match_type(&path, &matching));
         self.offer(policy, lies, None, running);
+        self.path = Some(path);
     }
 
     fn resource_candidates(&self, repository: &'a Repository) -> Candidates<'a> {

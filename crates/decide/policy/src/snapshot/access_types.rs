@@ -1,7 +1,9 @@
 //! The access types of a service as numbers, with what each grants besides.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::BuildHasherDefault;
 
+use super::byte_map::ByteHasher;
 use crate::model::{Access, Item, Policy, ServiceDef};
 use crate::normalise;
 
@@ -13,7 +15,7 @@ pub(crate) type AccessNumber = u16;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AccessTypes {
     /// By the name as it was first spelled, and in lower case.
-    numbers: HashMap<Box<str>, AccessNumber>,
+    numbers: HashMap<Box<str>, AccessNumber, BuildHasherDefault<ByteHasher>>,
     spelled: Vec<Box<str>>,
     defined: Vec<AccessNumber>,
 }

@@ -48,11 +48,22 @@ impl MemberIndex {
             principal.claimed_groups.iter().filter(|name| *name != PUBLIC).cloned().collect();
         groups.extend(self.groups_of_user.get(&principal.user).into_iter().flatten().cloned());
 
-        let by_user = self.roles_of_user.get(&principal.user).into_iter().flatten();
+        let claimed = principal.claimed_roles.iter().filter(|name| self.external.contains(*name));
+        let roles = self.roles(&principal.user, &groups, claimed);
+        Membership::new(principal.user.clone(), groups, roles)
+    }
+
+    /// Every role that a user and groups hold, with those that are given, roles of roles included.
+    pub(crate) fn roles<'s>(
+        &'s self,
+        user: &str,
+        groups: &BTreeSet<String>,
+        given: impl Iterator<Item = &'s String>,
+    ) -> BTreeSet<String> {
+        let by_user = self.roles_of_user.get(user).into_iter().flatten();
         let by_group = groups.iter().map(String::as_str).chain([PUBLIC]);
         let by_group = by_group.filter_map(|name| self.roles_of_group.get(name)).flatten();
-        let claimed = principal.claimed_roles.iter().filter(|name| self.external.contains(*name));
-        let mut waiting: Vec<&String> = by_user.chain(by_group).chain(claimed).collect();
+        let mut waiting: Vec<&String> = by_user.chain(by_group).chain(given).collect();
 
         let mut roles = BTreeSet::new();
         // Each role is entered once, so that roles which are members of each other come to an end.
@@ -61,7 +72,7 @@ impl MemberIndex {
                 waiting.extend(self.roles_of_role.get(role).into_iter().flatten());
             }
         }
-        Membership { user: principal.user.clone(), groups, roles }
+        roles
     }
 }
 

@@ -1,89 +1,121 @@
 //! Users, groups and roles as numbers, so that who is asking can be compared without text.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use imbl::{HashMap, Vector};
 use smallvec::SmallVec;
 
-use crate::Membership;
+use super::byte_map::ByteMap;
+use crate::{Membership, NameSet};
 
 /// The names that policies mention. A name that none mentions has no number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
-    users: HashMap<Arc<str>, u32>,
-    groups: HashMap<Arc<str>, u32>,
-    roles: HashMap<Arc<str>, u32>,
-    group_names: Vector<Arc<str>>,
-    role_names: Vector<Arc<str>>,
+    users: Numbered,
+    groups: Numbered,
+    roles: Numbered,
+    /// Tells apart what was numbered independently of each other.
+    lineage: Arc<Lineage>,
+}
+
+/// It has a size, so that no two of them lie in the same place.
+#[derive(Debug, Default)]
+struct Lineage(#[expect(dead_code, reason = "only its address counts")] u8);
+
+#[derive(Clone, Debug, Default)]
+struct Numbered {
+    numbers: ByteMap<u32>,
+    names: imbl::Vector<Arc<str>>,
+}
+
+impl Numbered {
+    fn intern(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.numbers.get(name.as_bytes()) {
+            return *number;
+        }
+        let next = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        if let Some(number) = self.numbers.entry(name.as_bytes()) {
+            *number = next;
+        }
+        self.names.push_back(name.into());
+        next
+    }
+
+    fn name(&self, number: u32) -> &str {
+        usize::try_from(number).ok().and_then(|at| self.names.get(at)).map_or("", |name| name)
+    }
+
+    fn sorted(&self, names: &NameSet) -> SmallVec<[u32; NUMBERS_INLINE]> {
+        let numbers = names.iter().filter_map(|name| self.numbers.get(name.as_bytes()).copied());
+        let mut found: SmallVec<[u32; NUMBERS_INLINE]> = numbers.collect();
+        found.sort_unstable();
+        found
+    }
 }
 
 impl Names {
     pub(crate) fn intern_user(&mut self, name: &str) -> u32 {
-        intern(&mut self.users, name)
+        self.users.intern(name)
     }
 
     pub(crate) fn intern_group(&mut self, name: &str) -> u32 {
-        let number = intern(&mut self.groups, name);
-        if self.group_names.len() < self.groups.len() {
-            self.group_names.push_back(name.into());
-        }
-        number
+        self.groups.intern(name)
     }
 
     pub(crate) fn intern_role(&mut self, name: &str) -> u32 {
-        let number = intern(&mut self.roles, name);
-        if self.role_names.len() < self.roles.len() {
-            self.role_names.push_back(name.into());
-        }
-        number
+        self.roles.intern(name)
     }
 
     pub(crate) fn user_number(&self, name: &str) -> Option<u32> {
-        self.users.get(name).copied()
+        self.users.numbers.get(name.as_bytes()).copied()
     }
 
     pub(crate) fn group_number(&self, name: &str) -> Option<u32> {
-        self.groups.get(name).copied()
+        self.groups.numbers.get(name.as_bytes()).copied()
     }
 
     pub(crate) fn group(&self, number: u32) -> &str {
-        named(&self.group_names, number)
+        self.groups.name(number)
     }
 
     pub(crate) fn role(&self, number: u32) -> &str {
-        named(&self.role_names, number)
+        self.roles.name(number)
     }
 
-    pub(crate) fn of(&self, who: &Membership) -> Numbers {
-        let sorted = |names: &std::collections::BTreeSet<String>, numbers: &HashMap<Arc<str>, u32>| {
-            let mut found: SmallVec<[u32; NUMBERS_INLINE]> =
-                names.iter().filter_map(|name| numbers.get(name.as_str()).copied()).collect();
-            found.sort_unstable();
-            found
-        };
-        Numbers {
-            user: self.users.get(who.user.as_str()).copied(),
-            groups: sorted(&who.groups, &self.groups),
-            roles: sorted(&who.roles, &self.roles),
+    fn n_names(&self) -> usize {
+        self.users.names.len() + self.groups.names.len() + self.roles.names.len()
+    }
+
+    pub(crate) fn of<'w>(&self, who: &'w Membership) -> Cow<'w, Numbers> {
+        match who.prepared.as_deref().and_then(|prepared| prepared.numbers(who, self)) {
+            Some(numbers) => Cow::Borrowed(numbers),
+            None => Cow::Owned(self.find(who)),
         }
+    }
+
+    fn find(&self, who: &Membership) -> Numbers {
+        Numbers {
+            user: self.users.numbers.get(who.user.as_bytes()).copied(),
+            groups: self.groups.sorted(&who.groups),
+            roles: self.roles.sorted(&who.roles),
+        }
+    }
+
+    /// Keeps the numbers with the names.
+    pub(crate) fn prepare(&self, who: &mut Membership) {
+        who.prepared = Some(Arc::new(Prepared {
+            lineage: Arc::clone(&self.lineage),
+            n_names: self.n_names(),
+            user: who.user.as_str().into(),
+            groups: who.groups.clone(),
+            roles: who.roles.clone(),
+            numbers: self.find(who),
+        }));
     }
 }
 
 /// Numbers that are held without memory of their own.
 const NUMBERS_INLINE: usize = 16;
-
-fn named(names: &Vector<Arc<str>>, number: u32) -> &str {
-    usize::try_from(number).ok().and_then(|at| names.get(at)).map_or("", |name| name)
-}
-
-fn intern(numbers: &mut HashMap<Arc<str>, u32>, name: &str) -> u32 {
-    if let Some(number) = numbers.get(name) {
-        return *number;
-    }
-    let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-    numbers.insert(name.into(), next);
-    next
-}
 
 /// Who asks, in numbers; groups and roles in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -91,4 +123,27 @@ pub(crate) struct Numbers {
     pub(crate) user: Option<u32>,
     pub(crate) groups: SmallVec<[u32; NUMBERS_INLINE]>,
     pub(crate) roles: SmallVec<[u32; NUMBERS_INLINE]>,
+}
+
+/// The numbers of one membership, with what they were made from.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    lineage: Arc<Lineage>,
+    n_names: usize,
+    user: Box<str>,
+    groups: NameSet,
+    roles: NameSet,
+    numbers: Numbers,
+}
+
+impl Prepared {
+    /// `None`: they were made from other names, or of another membership.
+    fn numbers(&self, who: &Membership, names: &Names) -> Option<&Numbers> {
+        let is_current = Arc::ptr_eq(&self.lineage, &names.lineage)
+            && self.n_names == names.n_names()
+            && self.groups.is_same(&who.groups)
+            && self.roles.is_same(&who.roles)
+            && *self.user == *who.user;
+        is_current.then_some(&self.numbers)
+    }
 }

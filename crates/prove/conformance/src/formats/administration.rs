@@ -102,7 +102,7 @@ fn administration(delegated: &Administration, state: &State, test: &Value) -> Re
             "service": SERVICE,
             "resources": test.get("resources"),
             "additionalResources": test.get("additionalResources"),
-            "policyItems": [{"accesses": accesses, "users": [who.user], "groups": who.groups}],
+            "policyItems": [{"accesses": accesses, "users": [who.user], "groups": *who.groups}],
         }))?;
         let found = delegated.holds(&who, &policy.to_model()?, purpose).are_held();
         return Ok(compare(&flag(test, "result"), &found));
@@ -123,8 +123,8 @@ fn compare<T: PartialEq + std::fmt::Debug>(expected: &T, found: &T) -> Option<St
 }
 
 fn member(test: &Value) -> Membership {
-    let set = |key| texts(test, key).map(str::to_owned).collect();
-    Membership { user: text(test, "user").to_owned(), groups: set("userGroups"), roles: set("userRoles") }
+    let set = |key| texts(test, key).map(str::to_owned).collect::<BTreeSet<String>>();
+    Membership::new(text(test, "user"), set("userGroups"), set("userRoles"))
 }
 
 fn ids(json: &Value) -> BTreeSet<i64> {

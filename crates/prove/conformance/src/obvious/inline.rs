@@ -40,12 +40,11 @@ impl World {
         let Some(grantor) = inline.grantor.as_deref().filter(|grantor| !grantor.is_empty()) else {
             return true;
         };
-        let nobody = Membership::default();
         let one = |name: &str| BTreeSet::from([name.to_owned()]);
         let who = match grantor.split_once(':') {
             Some(("u", name)) => self.membership(name, &BTreeSet::new()),
             Some(("g", name)) => self.membership("", &one(name)),
-            Some(("r", name)) => Membership { roles: one(name), ..nobody },
+            Some(("r", name)) => Membership::new("", BTreeSet::new(), one(name)),
             _ => return false,
         };
         let context = RequestContext { inline_policy: None, ..asking.request.context.clone() };

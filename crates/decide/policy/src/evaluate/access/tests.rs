@@ -282,7 +282,7 @@ fn a_service_that_is_missing_or_disabled_denies() {
     state.services.get_mut("query").unwrap().is_enabled = false;
     let snapshot = Snapshot::build(state).unwrap();
     check(&snapshot, "alice", ORDERS, Decision::Denied);
-    let who = Membership { user: "alice".to_owned(), ..Membership::default() };
+    let who = Membership::new("alice", [""; 0], [""; 0]);
     let request = Request {
         service: "nowhere",
         resource: resource(ORDERS),

@@ -16,7 +16,7 @@ fn role(state: &mut State, name: &str, users: &str, groups: &str, roles: &str) {
 
 fn check(state: &State, principal: &Principal, groups: &[&str], roles: &[&str]) {
     let membership = Snapshot::build(state.clone()).unwrap().membership(principal);
-    assert_eq!((membership.groups, membership.roles), (names(groups), names(roles)));
+    assert_eq!((membership.groups, membership.roles), (names(groups).into(), names(roles).into()));
 }
 
 #[test]
