@@ -117,10 +117,13 @@ pub const fn required(operation: Operation) -> (Target, Need) {
         O::ReplaceTable | O::DropTable | O::RenameTable => (Table, All(&["table-drop"])),
         O::DropTablePurge => (Table, All(&["table-drop", "table-data-write"])),
         O::RenameTableInto => (Namespace, All(&["table-list", "table-create"])),
+        // The first two stand in the commit set of INSERT as well; what else ALTER and MODIFY hold tells them apart.
         O::AlterTableAddColumn
         | O::AlterTableDropColumn
         | O::AlterTableRenameColumn
-        | O::AlterTableAlterColumn => (Table, All(&["table-schema-add", "table-schema-set-current"])),
+        | O::AlterTableAlterColumn => {
+            (Table, All(&["table-schema-add", "table-schema-set-current", "table-format-version-upgrade"]))
+        }
         O::AlterTablePartitioning => (Table, All(&["table-partition-spec-add"])),
         O::AlterTableSortOrder => (Table, All(&["table-sort-order-add", "table-sort-order-set-default"])),
         O::SetTableProperties => (Table, All(&["table-properties-set"])),

@@ -241,7 +241,9 @@ impl Privilege {
                 Self::Insert | Self::Truncate | Self::Modify => &["table-data-write"],
                 // They read what they change.
                 Self::Update | Self::Delete | Self::Merge => &["table-data-write", "table-data-read"],
-                Self::Alter => &["table-schema-add", "table-schema-set-current"],
+                Self::Alter => {
+                    &["table-schema-add", "table-schema-set-current", "table-format-version-upgrade"]
+                }
                 Self::AlterView => &["view-properties-write"],
                 Self::Drop => &["table-drop"],
                 Self::DropView => &["view-drop"],
