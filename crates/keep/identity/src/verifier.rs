@@ -1,5 +1,7 @@
 //! Verifiers in PostgreSQL's text form: `SCRAM-SHA-256$<iterations>:<salt>$<StoredKey>:<ServerKey>`.
 
+use std::borrow::Cow;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, Mac};
@@ -65,7 +67,7 @@ impl Verifier {
 
     pub(crate) fn of(password: &str, salt: Vec<u8>, iterations: u32) -> Self {
         let mut salted: Key = [0; KEY_BYTES];
-        pbkdf2::pbkdf2_hmac::<Sha256>(password.as_bytes(), &salt, iterations, &mut salted);
+        pbkdf2::pbkdf2_hmac::<Sha256>(prepared(password).as_bytes(), &salt, iterations, &mut salted);
         let stored_key = sha256(&hmac(&salted, &[b"Client Key"]));
         let server_key = hmac(&salted, &[b"Server Key"]);
         Self { iterations, salt, stored_key, server_key }
@@ -92,10 +94,17 @@ impl Verifier {
     }
 }
 
+/// The password after SASLprep (RFC 4013); as it is where that forbids it or leaves nothing, which is PostgreSQL's rule.
+fn prepared(password: &str) -> Cow<'_, str> {
+    match stringprep::saslprep(password) {
+        Ok(prepared) if !prepared.is_empty() => prepared,
+        _ => Cow::Borrowed(password),
+    }
+}
+
 /// Makes the verifier of a new password, with a new salt.
 ///
-/// The password's bytes count as they are, in UTF-8: no SASLprep. That is the same for printable ASCII; a password
-/// with other letters must be typed the same way each time, and clients that normalise it may send another one.
+/// The password is normalised by SASLprep, as PostgreSQL and its clients do it.
 pub fn make_verifier(password: &Secret) -> Result<Secret, CredentialError> {
     let text = password.reveal();
     if text.is_empty() {
@@ -148,6 +157,25 @@ mod tests {
             assert!(!verify_plain(&verifier, &Secret::new(format!("{password} "))));
             assert!(!verify_plain(&verifier, &Secret::new("")));
             assert!(!verifier.reveal().contains(password) || password == "x");
+        }
+    }
+
+    /// RFC 4013, section 3, and what looks the same on two keyboards.
+    #[test]
+    fn a_password_is_the_same_however_its_letters_are_put_together() {
+        for (stored, typed) in [
+            ("I\u{ad}X", "IX"),
+            ("\u{aa}", "a"),
+            ("\u{2168}", "IX"),
+            ("p\u{e4}ss", "pa\u{308}ss"),
+            ("a\u{a0}b", "a b"),
+            // Forbidden, so taken as it is.
+            ("\u{627}1", "\u{627}1"),
+            ("\u{ad}", "\u{ad}"),
+        ] {
+            let verifier = make_verifier(&Secret::new(stored)).unwrap();
+            assert!(verify_plain(&verifier, &Secret::new(typed)), "{stored:?} {typed:?}");
+            assert!(!verify_plain(&verifier, &Secret::new("other")));
         }
     }
 
