@@ -118,6 +118,7 @@ impl Catalog {
             let location = MetadataLocation::from_str(&current).doing(CHANGE)?;
             let location = location.with_next_version().with_new_metadata(&metadata);
             metadata.write_to(&self.inner.io, &location).await.doing("write the table's metadata")?;
+            crate::write::sync(vec![location.to_string()]).await?;
             let location = location.to_string();
             if self.inner.ledger.swap(&namespace.join("."), name, &current, &location).await? {
                 let table = self.inner.table(namespace, name, &location, metadata)?;

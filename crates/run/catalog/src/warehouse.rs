@@ -76,7 +76,7 @@ impl Warehouse {
     }
 }
 
-fn local_path(location: &str) -> &str {
+pub(crate) fn local_path(location: &str) -> &str {
     location.strip_prefix("file://").or_else(|| location.strip_prefix("file:")).unwrap_or(location)
 }
 

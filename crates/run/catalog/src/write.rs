@@ -2,6 +2,7 @@
 
 mod commit;
 mod conform;
+mod durable;
 mod files;
 mod pending;
 
@@ -11,6 +12,7 @@ use crate::catalog::Inner;
 use crate::error::Result;
 use crate::table::TableHandle;
 
+pub(crate) use durable::sync;
 pub use pending::PendingTable;
 
 /// Appends to a table that is there; rows keep the schema that the handle has.

@@ -20,6 +20,7 @@ use crate::error::{CatalogError, Doing, Result};
 use crate::ledger::Ledger;
 use crate::name;
 use crate::table::TableHandle;
+use crate::write::durable;
 
 /// How often Iceberg's own four tries, each after a wait, are begun anew.
 const ROUNDS: usize = 8;
@@ -107,6 +108,7 @@ impl Target {
 
 /// Adds the files to the table in one snapshot, on top of whatever was committed meanwhile.
 pub(crate) async fn append(target: &Target, base: &Table, files: &[DataFile]) -> Result<Table> {
+    durable::sync(durable::data_files(files)).await?;
     let mut last = None;
     for _ in 0..ROUNDS {
         let transaction = Transaction::new(base);
@@ -147,6 +149,8 @@ impl IcebergCatalog for Target {
         let updated = commit.apply(current)?;
         let to = updated.metadata_location_result()?.to_owned();
         updated.metadata().write_to(updated.file_io(), &MetadataLocation::from_str(&to)?).await?;
+        let new = durable::metadata_files(&updated, &to);
+        durable::sync(new.await.map_err(|e| self.stop(e))?).await.map_err(|e| self.stop(e))?;
         let moved = match &self.staged {
             Some(_) => self.ledger.insert_table(&self.namespace, &self.table, &to).await.map(|()| true),
             None => self.ledger.swap(&self.namespace, &self.table, &from, &to).await,

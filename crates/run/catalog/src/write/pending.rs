@@ -17,7 +17,7 @@ use crate::error::{CatalogError, Doing, Result};
 use crate::name;
 use crate::schema;
 use crate::table::TableHandle;
-use crate::write::{commit, files};
+use crate::write::{commit, durable, files};
 
 const MAKE: &str = "make the table's metadata";
 
@@ -94,6 +94,7 @@ impl PendingTable {
         let committed = match self.files.is_empty() {
             true => {
                 let location = self.table.metadata_location_result().doing(MAKE)?;
+                durable::sync(vec![location.to_owned()]).await?;
                 self.catalog.ledger.insert_table(&self.namespace.join("."), &self.name, location).await?;
                 self.table.clone()
             }
