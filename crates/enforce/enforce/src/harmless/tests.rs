@@ -50,6 +50,13 @@ fn comparisons_of_one_type_may_pass() {
         col("s").not_eq(text("x")),
         col("d").gt_eq(date),
         col("m").lt_eq(decimal),
+        cast(col("m"), DataType::Float64).gt_eq(lit(0.05_f64)),
+        Expr::Between(Between::new(
+            Box::new(cast(col("m"), DataType::Float64)),
+            false,
+            Box::new(lit(0.05_f64)),
+            Box::new(lit(0.07_f64)),
+        )),
         col("i").is_null(),
         col("s").is_not_null(),
         col("b"),

@@ -13,7 +13,9 @@ use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion_datasource::morsel::Morselizer;
 use datafusion_datasource::{PartitionedFile, TableSchema};
 use datafusion_physical_expr::projection::ProjectionExprs;
-use datafusion_physical_expr::{EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};
+use datafusion_physical_expr::{
+    EquivalenceProperties, PhysicalExpr, PhysicalSortExpr, conjunction, split_conjunction,
+};
 use datafusion_physical_plan::SortOrderPushdownResult;
 use object_store::ObjectStore;
 
@@ -73,6 +75,23 @@ pub(crate) fn any_selection(config: &FileScanConfig) -> bool {
         .iter()
         .flat_map(|group| group.iter())
         .any(|f| f.extension::<ParquetAccessPlan>().is_some())
+}
+
+/// The source with each conjunct once: what the scan was planned with comes again when the filter above is pushed.
+fn once_each(source: Arc<dyn FileSource>) -> Arc<dyn FileSource> {
+    let Some(parquet) = source.downcast_ref::<ParquetSource>() else { return source };
+    let Some(predicate) = parquet.filter() else { return source };
+    let all = split_conjunction(&predicate);
+    let mut kept: Vec<Arc<dyn PhysicalExpr>> = Vec::with_capacity(all.len());
+    for part in &all {
+        if !kept.iter().any(|other| other.as_ref() == part.as_ref()) {
+            kept.push(Arc::clone(part));
+        }
+    }
+    if kept.len() == all.len() {
+        return source;
+    }
+    Arc::new(parquet.clone().with_predicate(conjunction(kept)))
 }
 
 impl FileSource for IcebergSource {
@@ -143,7 +162,7 @@ impl FileSource for IcebergSource {
         let pushed = self.inner.try_pushdown_filters(filters, config)?;
         Ok(FilterPushdownPropagation {
             filters: pushed.filters,
-            updated_node: pushed.updated_node.map(|node| self.rewrap(node)),
+            updated_node: pushed.updated_node.map(|node| self.rewrap(once_each(node))),
         })
     }
 

@@ -83,11 +83,17 @@ fn partition_bounds(
 /// The statistics of one file; inexact as a whole when rows of it are deleted.
 pub(crate) fn statistics(file: &DataFile, schema: &Schema, bounds: &[Bounds], deleted: u64) -> Statistics {
     let rows = usize::try_from(file.record_count()).unwrap_or(usize::MAX);
-    let size = usize::try_from(file.file_size_in_bytes()).unwrap_or(usize::MAX);
-    let columns = schema.fields().iter().zip(bounds).map(|(field, bounds)| column(field, bounds)).collect();
+    let columns = schema
+        .fields()
+        .iter()
+        .zip(bounds)
+        .map(|(field, bounds)| column(field, bounds).with_byte_size(byte_size(file, field, rows)))
+        .collect();
+    // The size of the whole file would stand for whatever columns of it are read, and a join of two narrow columns
+    // would look like one of two tables. Without it the planner goes by the columns' widths, else by the rows.
     let whole = Statistics {
         num_rows: Precision::Exact(rows),
-        total_byte_size: Precision::Inexact(size),
+        total_byte_size: Precision::Absent,
         column_statistics: columns,
     };
     if deleted == 0 {
@@ -95,6 +101,15 @@ pub(crate) fn statistics(file: &DataFile, schema: &Schema, bounds: &[Bounds], de
     }
     let live = rows.saturating_sub(usize::try_from(deleted).unwrap_or(usize::MAX));
     Statistics { num_rows: Precision::Inexact(live), ..whole.to_inexact() }
+}
+
+/// What a column takes in memory, or on disk where that cannot be told.
+fn byte_size(file: &DataFile, field: &Field, rows: usize) -> Precision<usize> {
+    if let Some(width) = field.data_type().primitive_width() {
+        return Precision::Exact(rows.saturating_mul(width));
+    }
+    let stored = field_id(field).and_then(|id| file.column_sizes().get(&id)).copied();
+    stored.and_then(|bytes| usize::try_from(bytes).ok()).map_or(Precision::Absent, Precision::Inexact)
 }
 
 fn column(field: &Field, bounds: &Bounds) -> ColumnStatistics {

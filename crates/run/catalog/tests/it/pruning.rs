@@ -132,3 +132,30 @@ async fn counts_come_from_the_manifests() {
     let (rows, files) = read(&lake, "SELECT count(*), min(n), max(n) FROM t").await;
     assert_eq!((rows.as_str(), files), ("3 1 3", 0));
 }
+
+/// The scan is planned with the filter, and is given it again by the filter that stands above.
+#[tokio::test]
+async fn a_filter_stands_once_in_the_scan() {
+    let lake = three_files().await;
+    let session = lake.session(small()).await;
+    let sql = "SELECT n FROM t WHERE n > 1 AND p <> 'c'";
+    let plan = session.sql(sql).await.unwrap().create_physical_plan().await.unwrap();
+    let scan = scan_of(&plan).unwrap();
+    let predicate = scan.file_source.filter().unwrap();
+    let parts = datafusion::physical_expr::split_conjunction(&predicate);
+    assert_eq!(parts.len(), 2, "{predicate}");
+}
+
+/// A join of two narrow columns is not one of two whole files.
+#[tokio::test]
+async fn columns_have_sizes_and_the_file_has_none() {
+    let lake = three_files().await;
+    let session = lake.session(small()).await;
+    let plan = session.sql("SELECT p, n FROM t").await.unwrap().create_physical_plan().await.unwrap();
+    let statistics = plan.partition_statistics(None).unwrap();
+    assert_eq!(statistics.total_byte_size.get_value(), None);
+    assert_eq!(statistics.column_statistics[1].byte_size.get_value(), Some(&24));
+    assert!(statistics.column_statistics[0].byte_size.get_value().is_some_and(|bytes| *bytes > 0));
+    let plan = session.sql("SELECT n FROM t").await.unwrap().create_physical_plan().await.unwrap();
+    assert_eq!(plan.partition_statistics(None).unwrap().total_byte_size.get_value(), Some(&24));
+}
