@@ -17,7 +17,7 @@ use stdx::ErrorKind;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::answer::{Refusal, code};
-use crate::connection::words::is_copy;
+use crate::connection::words::{copy_refused, is_copy};
 use crate::connection::{Answer, Connection, statement_token};
 use crate::encode::{Column, Format, arrow_of, columns_of, pg_type_of_parameter};
 use crate::limits::{PORTALS_MAX, STATEMENTS_MAX};
@@ -100,7 +100,7 @@ impl Connection {
             return Err(Refusal::of(ErrorKind::Syntax, message).into());
         }
         if is_copy(&statement.text) {
-            return Err(Refusal::of(ErrorKind::Unsupported, "COPY is not supported").into());
+            return Err(copy_refused().into());
         }
         let declared =
             type_oids.iter().map(|oid| parameters::declared_type(*oid)).collect::<Result<Vec<_>, _>>()?;

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use pgwire::messages::PgWireBackendMessage;
 use pgwire::messages::response::EmptyQueryResponse;
 use query_api::{QueryError, StatementText};
-use stdx::ErrorKind;
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::Refusal;
-use crate::connection::words::is_copy;
+use crate::connection::words::{copy_refused, is_copy};
 use crate::connection::{Answer, Connection, statement_token};
 use crate::encode::Column;
 use crate::wire::{Failure, guarded};
@@ -52,7 +51,7 @@ impl Connection {
         cancel: &CancellationToken,
     ) -> Result<(), Failure> {
         if is_copy(&statement.text) {
-            return Err(Failure::Refused(Refusal::of(ErrorKind::Unsupported, "COPY is not supported")));
+            return Err(Failure::Refused(copy_refused()));
         }
         let refuse = |error: &QueryError| Refusal::in_script(error, script, statement.offset);
         let session = Arc::clone(&self.session);

@@ -1,5 +1,14 @@
 //! Looks at a statement's first word, for the one statement that is refused before the engine sees it.
 
+use stdx::ErrorKind;
+
+use crate::answer::Refusal;
+
+/// In the engine's own words, for it is refused before the engine sees it: its sub-protocol is not spoken here.
+pub(super) fn copy_refused() -> Refusal {
+    Refusal::of(ErrorKind::Unsupported, "`COPY` is not supported").with_hint("see docs/reference/limits.md")
+}
+
 /// Whether the text is a `COPY`, whatever comments stand before it.
 pub(crate) fn is_copy(statement: &str) -> bool {
     let rest = after_blanks(statement);

@@ -88,8 +88,8 @@ async fn the_transaction_is_told_with_each_ready() {
 async fn copy_is_refused() {
     let door = open().await;
     let client = door.connect().await;
-    assert_told(client.simple_query("/* c */ COPY t FROM STDIN").await, "0A000", "COPY is not supported");
-    assert_told(client.prepare("copy t to stdout").await, "0A000", "COPY is not supported");
+    assert_told(client.simple_query("/* c */ COPY t FROM STDIN").await, "0A000", "`COPY` is not supported");
+    assert_told(client.prepare("copy t to stdout").await, "0A000", "`COPY` is not supported");
 }
 
 #[tokio::test]
