@@ -1,5 +1,7 @@
 //! Reading Parquet, CSV and JSON files, for those who hold the right and from folders that are set free for it.
 
+mod store;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::ControlFlow;
@@ -16,6 +18,7 @@ use datafusion::datasource::file_format::json::JsonFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::datasource::provider_as_source;
+use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableSource, TableType};
 use datafusion::physical_plan::ExecutionPlan;
@@ -23,7 +26,9 @@ use enforce::QueryId;
 use query_api::QueryError;
 use sqlparser::ast::{self, Visit, Visitor};
 use stdx::ErrorKind;
+use url::Url;
 
+use self::store::{CheckedFiles, SCHEME};
 use crate::error::from_datafusion;
 use crate::running::Running;
 use crate::scan::BarrierExec;
@@ -119,7 +124,7 @@ async fn open(
             format!("table function `{function}` not found"),
         ));
     };
-    let url = ListingTableUrl::parse(real.to_string_lossy()).map_err(|error| from_datafusion(&error))?;
+    let url = address(&real)?;
     let extension = if real.is_dir() { format!(".{extension}") } else { String::new() };
     let options = ListingOptions::new(format).with_file_extension(extension);
     let schema = options.infer_schema(state, &url).await.map_err(|_| {
@@ -128,6 +133,21 @@ async fn open(
     let config = ListingTableConfig::new(url).with_listing_options(options).with_schema(schema);
     let table = ListingTable::try_new(config).map_err(|error| from_datafusion(&error))?;
     Ok(provider_as_source(Arc::new(FileProvider { inner: Arc::new(table), query: running.query })))
+}
+
+/// The path as an address in the store that looks at what it opens.
+fn address(path: &Path) -> Result<ListingTableUrl, QueryError> {
+    let url = if path.is_dir() { Url::from_directory_path(path) } else { Url::from_file_path(path) };
+    let inside = url.ok().map(|url| format!("{SCHEME}://files{}", url.path()));
+    let url = inside.and_then(|address| Url::parse(&address).ok()).ok_or_else(crate::error::internal)?;
+    ListingTableUrl::try_new(url, None).map_err(|error| from_datafusion(&error))
+}
+
+/// Lets queries find the store of the folders that may be loaded from.
+pub(crate) fn register(runtime: &RuntimeEnv, roots: &[PathBuf]) -> Result<(), QueryError> {
+    let url = Url::parse(&format!("{SCHEME}://files")).map_err(|_| crate::error::internal())?;
+    runtime.register_object_store(&url, Arc::new(CheckedFiles::new(roots)));
+    Ok(())
 }
 
 /// The real path, links followed, if it lies under one of the folders set free; the folders hold no governed
