@@ -102,6 +102,28 @@ pub(crate) async fn visible(running: &Running, name: &RelationName) -> Result<Fo
     if is_visible { Ok(found) } else { Err(table_not_found(&name.to_string())) }
 }
 
+/// What stands in the way of a new relation. To one who may not see it, its name is one that she may not use: in the
+/// words for one who may make nothing here, so that they tell neither that it is there nor what it is (L8).
+pub(crate) fn in_the_way(running: &Running, name: &RelationName, found: &Found, what: &str) -> QueryError {
+    let is_visible = match found {
+        Found::Table(table) => running.sees_table(name, table.owner.as_deref()),
+        Found::View(view) => running.sees_view(name, Some(&view.owner)),
+        Found::Nothing => true,
+    };
+    if is_visible { exists(name) } else { denied(what, name) }
+}
+
+fn denied(what: &str, name: &RelationName) -> QueryError {
+    let schema = format!("{}.{}", name.catalog, name.database());
+    QueryError::new(ErrorKind::Denied, format!("permission denied to {what} in schema {schema}"))
+}
+
 pub(crate) fn exists(name: &RelationName) -> QueryError {
     QueryError::new(ErrorKind::TableExists, format!("table '{name}' already exists"))
+}
+
+/// A column of a table or view is named once, however often its name may stand in a result.
+pub(crate) fn named_twice(column: &str) -> QueryError {
+    QueryError::new(ErrorKind::ObjectExists, format!("column `{column}` is specified more than once"))
+        .with_hint("give one of them an alias")
 }

@@ -129,6 +129,7 @@ impl Engine {
         for function in enforce::session_functions() {
             register(&mut base, function)?;
         }
+        crate::times::register(&mut base)?;
         crate::pg::register_functions(&mut base)?;
         let catalog_order: Vec<String> =
             parts.catalogs.iter().map(|catalog| catalog.name().to_owned()).collect();
@@ -178,7 +179,7 @@ impl Engine {
     }
 }
 
-fn register(
+pub(crate) fn register(
     state: &mut SessionState,
     function: Arc<datafusion::logical_expr::ScalarUDF>,
 ) -> Result<(), QueryError> {
@@ -209,5 +210,6 @@ fn runtime(settings: &EngineSettings, catalogs: &[Arc<Catalog>]) -> Result<Arc<R
     for catalog in catalogs {
         catalog.register(&runtime);
     }
+    crate::files::register(&runtime, &settings.load_roots)?;
     Ok(runtime)
 }

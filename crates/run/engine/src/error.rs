@@ -7,6 +7,7 @@ use query_api::QueryError;
 use stdx::ErrorKind;
 
 use crate::scan::PolicyFailed;
+use crate::titles;
 
 /// A relation that is not there, or that the caller may not see: the same words for both (L8).
 pub(crate) fn table_not_found(full_name: &str) -> QueryError {
@@ -31,6 +32,13 @@ pub(crate) fn from_datafusion(error: &DataFusionError) -> QueryError {
     match error {
         DataFusionError::SchemaError(inner, _) => from_schema(inner),
         DataFusionError::Plan(text) => from_plan_text(text),
+        DataFusionError::NotImplemented(text) if text.contains("does not support logical expression") => {
+            let what = match text.contains("OuterReferenceColumn") {
+                true => "a column of the query around it in this place",
+                false => "IN or EXISTS with a sub-query in this place",
+            };
+            unsupported(what)
+        }
         DataFusionError::NotImplemented(text) => QueryError::new(ErrorKind::Unsupported, first_line(text)),
         DataFusionError::SQL(inner, _) => QueryError::new(ErrorKind::Syntax, first_line(&inner.to_string())),
         DataFusionError::ArrowError(inner, _) => from_arrow(inner),
@@ -91,8 +99,11 @@ pub(crate) fn internal() -> QueryError {
 fn from_schema(error: &SchemaError) -> QueryError {
     match error {
         SchemaError::FieldNotFound { field, valid_fields } => {
-            let valid: Vec<String> =
-                valid_fields.iter().take(8).map(|column| format!("`{}`", column.name)).collect();
+            let valid: Vec<String> = valid_fields
+                .iter()
+                .take(8)
+                .map(|column| format!("`{}`", titles::shown(&column.name)))
+                .collect();
             let error =
                 QueryError::new(ErrorKind::ColumnNotFound, format!("no such column `{}`", field.flat_name()));
             if valid.is_empty() {
@@ -160,5 +171,5 @@ fn first_line(text: &str) -> String {
     if line.contains("Ident {") || line.contains("ObjectName(") {
         return "this form of the statement is not supported".to_owned();
     }
-    line.trim_end_matches('.').to_owned()
+    titles::unmarked(line.trim_end_matches('.')).into_owned()
 }

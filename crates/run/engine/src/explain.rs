@@ -13,6 +13,7 @@ use crate::query;
 use crate::running::Running;
 use crate::show::rows;
 use crate::statement::Call;
+use crate::titles::unmarked;
 
 pub(crate) fn columns() -> SchemaRef {
     Arc::new(Schema::new(vec![
@@ -60,7 +61,7 @@ pub(crate) async fn run(
         columns(),
         vec![
             Arc::new(StringArray::from_iter_values(lines.iter().map(|(kind, _)| *kind))),
-            Arc::new(StringArray::from_iter_values(lines.iter().map(|(_, plan)| plan))),
+            Arc::new(StringArray::from_iter_values(lines.iter().map(|(_, plan)| unmarked(plan)))),
         ],
     )
     .map_err(|error| from_datafusion(&error.into()))?;

@@ -11,6 +11,7 @@ mod files;
 mod governance;
 mod names;
 mod pg;
+mod plannable;
 mod policy_expr;
 mod prepared;
 mod provider;
@@ -24,6 +25,8 @@ mod session_statements;
 mod settings;
 mod show;
 mod statement;
+mod times;
+mod titles;
 mod types;
 mod visible;
 

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::{ParamValues, ScalarValue};
 use datafusion::datasource::{DefaultTableSource, provider_as_source};
@@ -214,9 +214,16 @@ pub(crate) async fn run(
 ) -> Result<Outcome, QueryError> {
     let governed = govern(running, statement, parameters).await?;
     let stream = execute(running, &governed).await?;
-    let schema = stream.schema();
+    let stream_schema = stream.schema();
+    let schema = crate::titles::shown_schema(&stream_schema);
     let record = running.audit_query(&governed.resolved, text);
-    let batches = Streaming { inner: stream, running: running.clone(), record: Some(record), n_rows: 0 };
+    let batches = Streaming {
+        inner: stream,
+        shown: (schema != stream_schema).then(|| Arc::clone(&schema)),
+        running: running.clone(),
+        record: Some(record),
+        n_rows: 0,
+    };
     Ok(Outcome::Rows {
         rows: Rows { schema, batches: bounded(batches.boxed(), bounds) },
         tag: "SELECT",
@@ -269,6 +276,8 @@ pub(crate) fn bounded(
 
 struct Streaming {
     inner: SendableRecordBatchStream,
+    /// The columns as the client sees them, where they are planned under other names.
+    shown: Option<SchemaRef>,
     running: Running,
     record: Option<crate::auditing::QueryRecord>,
     n_rows: u64,
@@ -282,7 +291,11 @@ impl Stream for Streaming {
         match polled {
             Poll::Ready(Some(Ok(batch))) => {
                 self.n_rows += batch.num_rows() as u64;
-                Poll::Ready(Some(Ok(batch)))
+                let batch = match &self.shown {
+                    Some(shown) => retitled(&batch, shown),
+                    None => Ok(batch),
+                };
+                Poll::Ready(Some(batch))
             }
             Poll::Ready(Some(Err(error))) => {
                 let told = caller_error(&self.running, &error);
@@ -296,6 +309,13 @@ impl Stream for Streaming {
             Poll::Pending => Poll::Pending,
         }
     }
+}
+
+/// A batch under the names that the client sees.
+fn retitled(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, QueryError> {
+    let n_rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(Arc::clone(schema), batch.columns().to_vec(), &n_rows)
+        .map_err(|error| from_datafusion(&error.into()))
 }
 
 impl Streaming {
@@ -323,7 +343,7 @@ pub(crate) async fn describe(
     let mut resolved = Resolved::default();
     let plan = resolve::plan(running, &state, &mut statement, &mut resolved).await?;
     let parameters = parameter_types(&plan, types)?;
-    let columns: SchemaRef = Arc::new(plan.schema().as_arrow().clone());
+    let columns = crate::titles::shown_schema(&Arc::new(plan.schema().as_arrow().clone()));
     Ok(Description { parameters, columns: Some(columns) })
 }
 

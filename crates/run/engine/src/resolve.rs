@@ -27,6 +27,7 @@ use crate::names::{RelationName, SearchPath, write_in_full};
 use crate::policy_expr::{Binder, parser_options};
 use crate::provider::{Names, source_key};
 use crate::running::{Running, table_object, view_object};
+use crate::titles;
 
 /// Views may stand on views this deep.
 pub(crate) const VIEW_DEPTH_MAX: usize = 32;
@@ -79,6 +80,7 @@ async fn plan_in(
 ) -> Result<LogicalPlan, QueryError> {
     crate::clauses::refuse_unheeded(statement)?;
     write_in_full(statement, path)?;
+    crate::titles::give(statement);
     crate::files::resolve(running, state, statement, &mut resolved.files).await?;
     let df_statement = DfStatement::Statement(Box::new(statement.clone()));
     let (references, _) =
@@ -86,6 +88,7 @@ async fn plan_in(
     for reference in references {
         resolve_one(running, state, &reference, resolved, path, depth).await?;
     }
+    crate::pg::load_numbers(running, state, statement).await?;
     let names = Names {
         state,
         options: crate::provider::zoned(state),
@@ -95,7 +98,8 @@ async fn plan_in(
         default_database: &path.namespace.join("."),
     };
     let planner = SqlToRel::new_with_options(&names, parser_options());
-    planner.statement_to_plan(df_statement).map_err(|error| from_datafusion(&error))
+    let plan = planner.statement_to_plan(df_statement).map_err(|error| from_datafusion(&error))?;
+    crate::plannable::rewrite(plan).map_err(|error| from_datafusion(&error))
 }
 
 /// The relation that a reference of the rewritten text means.
@@ -269,17 +273,20 @@ async fn view_plan(
     aliased(plan, &view.columns)
 }
 
-/// Gives a view's columns the names that its definition lists.
+/// Gives a view's columns the names that its definition lists, else those that its query's client would see.
 fn aliased(plan: LogicalPlan, columns: &[String]) -> Result<LogicalPlan, QueryError> {
-    if columns.is_empty() {
+    let own = plan.schema().columns();
+    let names: Vec<&str> = match columns {
+        [] => own.iter().map(|column| titles::shown(&column.name)).collect(),
+        listed => listed.iter().map(String::as_str).collect(),
+    };
+    if own.iter().map(|column| column.name.as_str()).eq(names.iter().copied()) {
         return Ok(plan);
     }
-    let exprs: Vec<_> = plan
-        .schema()
-        .columns()
-        .into_iter()
-        .zip(columns)
-        .map(|(column, alias)| datafusion::logical_expr::Expr::Column(column).alias(alias.clone()))
+    let exprs: Vec<_> = own
+        .iter()
+        .zip(&names)
+        .map(|(column, name)| datafusion::logical_expr::Expr::Column(column.clone()).alias(*name))
         .collect();
     LogicalPlanBuilder::from(plan)
         .project(exprs)
@@ -357,7 +364,7 @@ fn bind_rules(
                 ErrorKind::Unavailable,
                 format!("policy unavailable for table '{name}'"),
             )
-            .with_hint("a row filter on it cannot be evaluated; ask a policy admin"));
+            .with_hint(filter_hint(running, handle, filter)));
         };
         filters.push(bound);
     }
@@ -380,6 +387,22 @@ fn bind_rules(
         })
         .collect();
     Ok(TableVerdict { filters, columns, snapshot_version: running.snapshot.version().0 })
+}
+
+/// What to do about a row filter that cannot be bound; only who may see policies learns which one, and why.
+fn filter_hint(running: &Running, handle: &TableHandle, filter: &policy::FilterRule) -> String {
+    if !running.is_admin() {
+        return "a row filter on it cannot be evaluated; ask a policy admin".to_owned();
+    }
+    let why = match (&filter.broken, bind_filter(running, &running.state(), handle, filter, &running.facts()))
+    {
+        (None, Err(error)) => format!(": {}", error.message()),
+        _ => String::new(),
+    };
+    format!(
+        "the row filter of policy `{}` does not fit this table{why}; change or drop the policy",
+        filter.policy_name
+    )
 }
 
 fn bind_filter(

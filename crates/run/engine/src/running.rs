@@ -68,11 +68,9 @@ impl Running {
         Self { principal, who, ..self.clone() }
     }
 
-    /// A user who was dropped runs nothing more, in whatever session she has open.
+    /// A user who was dropped runs nothing more, in whatever session she has open, and whatever her login claimed.
     pub(crate) fn check_user(&self) -> Result<(), QueryError> {
-        let is_claimed =
-            !self.principal.claimed_roles.is_empty() || !self.principal.claimed_groups.is_empty();
-        if is_claimed || self.snapshot.state().users.contains_key(&self.who.user) {
+        if self.snapshot.state().users.contains_key(&self.who.user) {
             return Ok(());
         }
         Err(QueryError::new(ErrorKind::Unauthenticated, format!("user `{}` does not exist", self.who.user)))
@@ -83,7 +81,9 @@ impl Running {
     }
 
     pub(crate) fn state(&self) -> SessionState {
-        self.engine.state_for(self.query, self.time_zone.as_deref())
+        let mut state = self.engine.state_for(self.query, self.time_zone.as_deref());
+        crate::pg::register_visible(&mut state, &self.pg);
+        state
     }
 
     pub(crate) fn is_admin(&self) -> bool {

@@ -7,8 +7,9 @@ use datafusion::arrow::datatypes::{Field, Schema};
 use policy::operation::{Object, Operation};
 use query_api::{Outcome, QueryError};
 use sqlparser::ast::{self, helpers::stmt_create_table::CreateTableBuilder};
+use stdx::ErrorKind;
 
-use super::{arrow_schema, done, exists, require_namespace};
+use super::{arrow_schema, done, in_the_way, named_twice, require_namespace};
 use crate::error::{catalog_not_found, from_catalog, unsupported};
 use crate::names::{RelationName, fold_ident, parts_of};
 use crate::query;
@@ -55,7 +56,15 @@ pub(crate) async fn create_schema(
         &format!("create a schema in catalog {catalog_name}"),
     )?;
     let catalog = running.catalog(&catalog_name)?;
-    if if_not_exists && catalog.namespace_exists(&namespace).await.map_err(|error| from_catalog(&error))? {
+    let exists = catalog.namespace_exists(&namespace).await.map_err(|error| from_catalog(&error))?;
+    if exists && !running.sees_namespace(&catalog_name, &namespace) {
+        // The words for one who may make none at all; see `in_the_way`.
+        return Err(QueryError::new(
+            ErrorKind::Denied,
+            format!("permission denied to create a schema in catalog {catalog_name}"),
+        ));
+    }
+    if if_not_exists && exists {
         return Ok(done(
             "CREATE SCHEMA",
             vec![format!("schema \"{}\" already exists, skipping", namespace.join("."))],
@@ -84,11 +93,13 @@ pub(crate) async fn create_table(
     }
     let tag = if create.query.is_some() { "CREATE TABLE AS" } else { "CREATE TABLE" };
     require_namespace(running, &name, Operation::CreateTable, "create a table").await?;
-    if !matches!(find(running, &name).await?, Found::Nothing) {
-        if create.if_not_exists {
+    let found = find(running, &name).await?;
+    if !matches!(found, Found::Nothing) {
+        let error = in_the_way(running, &name, &found, "create a table");
+        if create.if_not_exists && error.kind() == ErrorKind::TableExists {
             return Ok(done(tag, vec![format!("relation \"{}\" already exists, skipping", name.name)]));
         }
-        return Err(exists(&name));
+        return Err(error);
     }
     let partition_by = partition_columns(create.partition_by.as_deref())?;
     let n_rows = match create.query {
@@ -198,11 +209,9 @@ fn storable(schema: &Schema) -> Result<Arc<Schema>, QueryError> {
     use datafusion::arrow::datatypes::DataType;
     let mut fields: Vec<Field> = Vec::with_capacity(schema.fields().len());
     for field in schema.fields() {
-        if fields.iter().any(|other| other.name() == field.name()) {
-            return Err(invalid(format!(
-                "column `{}` appears twice; give one of them an alias",
-                field.name()
-            )));
+        let name = crate::titles::shown(field.name());
+        if fields.iter().any(|other| other.name() == name) {
+            return Err(named_twice(name));
         }
         let stored = match field.data_type() {
             DataType::Null => DataType::Utf8,
@@ -212,7 +221,7 @@ fn storable(schema: &Schema) -> Result<Arc<Schema>, QueryError> {
             DataType::Dictionary(_, value) => value.as_ref().clone(),
             other => other.clone(),
         };
-        fields.push(Field::new(field.name(), stored, true));
+        fields.push(Field::new(name, stored, true));
     }
     Ok(Arc::new(Schema::new(fields)))
 }

@@ -1,12 +1,14 @@
 //! CREATE VIEW: a text that is planned for its reader at each use (SECURITY INVOKER).
 
+use std::collections::BTreeSet;
+
 use catalog::{NewView, OnExisting, ViewSecurity};
 use policy::operation::Operation;
 use query_api::{Outcome, QueryError};
 use sqlparser::ast;
 use stdx::ErrorKind;
 
-use super::{done, exists, require_namespace};
+use super::{done, in_the_way, named_twice, require_namespace};
 use crate::error::{from_catalog, unsupported};
 use crate::names::{fold_ident, parts_of};
 use crate::resolve::{self, Found, Resolved, find};
@@ -25,8 +27,11 @@ pub(crate) async fn create_view(
         return Err(invalid("views cannot be made in this schema"));
     }
     require_namespace(running, &name, Operation::CreateView, "create a view").await?;
-    match find(running, &name).await? {
+    let found = find(running, &name).await?;
+    let error = in_the_way(running, &name, &found, "create a view");
+    match found {
         Found::Nothing => {}
+        _ if error.kind() != ErrorKind::TableExists => return Err(error),
         Found::View(_) if create.if_not_exists => {
             return Ok(done(
                 "CREATE VIEW",
@@ -41,7 +46,7 @@ pub(crate) async fn create_view(
                 &format!("replace view {name}"),
             )?;
         }
-        _ => return Err(exists(&name)),
+        _ => return Err(error),
     }
     // Planned once, for its maker: a view over what she may not see, or with a fault in it, is not made.
     let columns: Vec<String> = create.columns.iter().map(|column| fold_ident(&column.name)).collect();
@@ -55,6 +60,13 @@ pub(crate) async fn create_view(
             columns.len(),
             plan.schema().fields().len()
         )));
+    }
+    let twice = match columns.as_slice() {
+        [] => first_twice(plan.schema().fields().iter().map(|field| crate::titles::shown(field.name()))),
+        listed => first_twice(listed.iter().map(String::as_str)),
+    };
+    if let Some(twice) = twice {
+        return Err(named_twice(twice));
     }
     if !resolved.files.is_empty() {
         return Err(unsupported("a view over files"));
@@ -78,6 +90,11 @@ pub(crate) async fn create_view(
         .map_err(|error| from_catalog(&error))?;
     running.audit_change("create", &name.to_string(), "view", call.text, None);
     Ok(done("CREATE VIEW", Vec::new()))
+}
+
+fn first_twice<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let mut seen = BTreeSet::new();
+    names.find(|name| !seen.insert(*name))
 }
 
 fn refuse_unknown_clauses(create: &ast::CreateView) -> Result<(), QueryError> {

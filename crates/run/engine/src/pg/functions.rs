@@ -18,9 +18,8 @@ use crate::error::from_datafusion;
 /// Adds the library's functions, without those whose answer would not be true here: privileges are asked with
 /// CHECK ACCESS, and sizes would tell of hidden rows.
 pub(crate) fn register_functions(state: &mut SessionState) -> Result<(), QueryError> {
-    let functions: [ScalarUDF; 11] = [
+    let functions: [ScalarUDF; 10] = [
         library::create_current_schemas_udf(),
-        library::create_pg_table_is_visible(),
         library::format_type::create_format_type_udf(),
         library::pg_get_expr_udf::create_pg_get_expr_udf(),
         library::create_pg_get_partkeydef_udf(),
@@ -42,15 +41,13 @@ pub(crate) fn register_functions(state: &mut SessionState) -> Result<(), QueryEr
 /// What a function says whatever it is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Constant {
-    /// There is no such text: comments, definitions of functions, and who made an object are not told here.
+    /// There is no such text: nothing bears a comment, an index or a rule, and who made an object is not told here.
     NoText,
     /// There is no such number: a size would tell of hidden rows.
     NoNumber,
-    /// What is listed at all is visible.
-    Yes,
 }
 
-const CONSTANTS: [(&str, Constant); 18] = [
+const CONSTANTS: [(&str, Constant); 14] = [
     ("pg_get_userbyid", Constant::NoText),
     ("obj_description", Constant::NoText),
     ("col_description", Constant::NoText),
@@ -65,10 +62,6 @@ const CONSTANTS: [(&str, Constant); 18] = [
     ("pg_size_pretty", Constant::NoText),
     ("pg_table_size", Constant::NoNumber),
     ("pg_database_size", Constant::NoNumber),
-    ("pg_function_is_visible", Constant::Yes),
-    ("pg_type_is_visible", Constant::Yes),
-    ("pg_operator_is_visible", Constant::Yes),
-    ("pg_collation_is_visible", Constant::Yes),
 ];
 
 /// A function with one answer.
@@ -98,7 +91,6 @@ impl ScalarUDFImpl for Always {
         Ok(match self.constant {
             Constant::NoText => DataType::Utf8,
             Constant::NoNumber => DataType::Int64,
-            Constant::Yes => DataType::Boolean,
         })
     }
 
@@ -106,7 +98,6 @@ impl ScalarUDFImpl for Always {
         Ok(ColumnarValue::Scalar(match self.constant {
             Constant::NoText => ScalarValue::Utf8(None),
             Constant::NoNumber => ScalarValue::Int64(None),
-            Constant::Yes => ScalarValue::Boolean(Some(true)),
         }))
     }
 }

@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, Int32Array, StringArray};
-use datafusion::arrow::datatypes::{DataType, Field, Schema};
-use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::arrow::datatypes::{DataType, Field};
 use query_api::QueryError;
 
-use super::VirtualTable;
-use crate::error::from_datafusion;
+use super::{Columns, VirtualTable};
 use crate::names::RelationName;
 use crate::running::Running;
 use crate::types::sql_name;
@@ -27,16 +25,8 @@ pub(crate) async fn table(
         "views" => views(catalog, &all(running, catalog).await?),
         _ => return Ok(None),
     };
-    let fields: Vec<Field> =
-        columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
-    let schema = Arc::new(Schema::new(fields));
-    let arrays = columns.into_iter().map(|(_, array)| array).collect();
-    let batch =
-        RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(|error| from_datafusion(&error.into()))?;
-    VirtualTable::try_new(schema, vec![batch]).map(Some)
+    VirtualTable::of_columns(columns).map(Some)
 }
-
-type Columns = Vec<(&'static str, ArrayRef)>;
 
 async fn all(running: &Running, catalog: &str) -> Result<Vec<VisibleRelation>, QueryError> {
     let mut all = Vec::new();

@@ -1,13 +1,13 @@
 //! `pg_catalog` for one session: the library's tables over what the user may see.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use datafusion::arrow::array::{AsArray, BooleanArray};
-use datafusion::arrow::compute::filter_record_batch;
-use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::arrow::compute::{cast, filter_record_batch};
+use datafusion::arrow::datatypes::{DataType, Int64Type, Schema, SchemaRef};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::catalog::SchemaProvider;
 use datafusion::common::{DataFusionError, Result as DfResult};
@@ -17,6 +17,7 @@ use datafusion::physical_plan::collect;
 use datafusion_pg_catalog::pg_catalog::catalog_info::CatalogInfo;
 use datafusion_pg_catalog::pg_catalog::context::EmptyContextProvider;
 use datafusion_pg_catalog::pg_catalog::{PgCatalogSchemaProvider, PgCatalogStaticTables};
+use enforce::QueryId;
 use query_api::QueryError;
 
 use super::VirtualTable;
@@ -33,6 +34,15 @@ pub(crate) struct PgSession {
     databases: Listing,
     of_objects: Provider,
     of_databases: Provider,
+    /// What the user could see of each table when a statement last asked.
+    numbers: Mutex<BTreeMap<String, Numbers>>,
+}
+
+/// The numbers of the objects that one table listed for one statement.
+#[derive(Clone, Debug)]
+struct Numbers {
+    query: QueryId,
+    numbers: Arc<BTreeSet<i64>>,
 }
 
 impl fmt::Debug for PgSession {
@@ -49,7 +59,30 @@ impl PgSession {
                 .map_err(|error| from_datafusion(&error))
         };
         let (of_objects, of_databases) = (provider(&objects)?, provider(&databases)?);
-        Ok(Self { objects, databases, of_objects, of_databases })
+        Ok(Self { objects, databases, of_objects, of_databases, numbers: Mutex::default() })
+    }
+
+    /// The numbers of what a table of the catalog listed last.
+    pub(super) fn numbers(&self, table: &str) -> Arc<BTreeSet<i64>> {
+        let numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        numbers.get(table).map(|found| Arc::clone(&found.numbers)).unwrap_or_default()
+    }
+
+    /// Whether a table was listed for this very statement.
+    pub(super) fn has_numbers(&self, table: &str, query: QueryId) -> bool {
+        let numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        numbers.get(table).is_some_and(|found| found.query == query)
+    }
+
+    fn keep_numbers(&self, table: &str, query: QueryId, batches: &[RecordBatch]) {
+        let mut found = BTreeSet::new();
+        for numbers in batches.iter().filter_map(|batch| batch.column_by_name("oid")) {
+            if let Ok(numbers) = cast(numbers, &DataType::Int64) {
+                found.extend(numbers.as_primitive::<Int64Type>().iter().flatten());
+            }
+        }
+        let found = Numbers { query, numbers: Arc::new(found) };
+        self.numbers.lock().unwrap_or_else(PoisonError::into_inner).insert(table.to_owned(), found);
     }
 }
 
@@ -136,6 +169,9 @@ pub(crate) async fn table(
     let batches =
         collect(plan, state.task_ctx()).await.map_err(|error: DataFusionError| from_datafusion(&error))?;
     let batches = if name.name == "pg_database" { only_catalogs(running, &batches)? } else { batches };
+    if super::visible::has_function(&name.name) {
+        session.keep_numbers(&name.name, running.query, &batches);
+    }
     VirtualTable::try_new(schema, batches).map(Some)
 }
 

@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, BooleanArray, Int32Array, StringArray, new_null_array};
-use datafusion::arrow::datatypes::{DataType, Field, Schema, TimeUnit};
-use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::arrow::datatypes::{DataType, Field, TimeUnit};
 use query_api::QueryError;
 
-use super::VirtualTable;
-use crate::error::from_datafusion;
+use super::{Columns, VirtualTable};
 use crate::running::Running;
 
 /// A user, a role, or both under one name: PostgreSQL knows no difference.
@@ -27,16 +25,8 @@ pub(crate) fn table(running: &Running, name: &str) -> Result<Option<VirtualTable
         "pg_auth_members" => members(running, &listed(running)),
         _ => return Ok(None),
     };
-    let fields: Vec<Field> =
-        columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
-    let schema = Arc::new(Schema::new(fields));
-    let arrays = columns.into_iter().map(|(_, array)| array).collect();
-    let batch =
-        RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(|error| from_datafusion(&error.into()))?;
-    VirtualTable::try_new(schema, vec![batch]).map(Some)
+    VirtualTable::of_columns(columns).map(Some)
 }
-
-type Columns = Vec<(&'static str, ArrayRef)>;
 
 fn listed(running: &Running) -> BTreeMap<String, Listed> {
     let state = running.snapshot.state();

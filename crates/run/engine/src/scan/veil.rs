@@ -5,6 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{FieldRef, Schema};
+use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::logical_expr::ColumnarValue;
@@ -47,9 +48,36 @@ impl fmt::Display for Veil {
     }
 }
 
+/// What sort of failure it was, without a word of it.
+fn kind_of(error: &DataFusionError) -> &'static str {
+    match error {
+        DataFusionError::ArrowError(inner, _) => match inner.as_ref() {
+            ArrowError::DivideByZero => "division by zero",
+            ArrowError::ArithmeticOverflow(_) => "overflow",
+            ArrowError::CastError(_) => "cast",
+            ArrowError::ParseError(_) => "parse",
+            ArrowError::ComputeError(_) => "compute",
+            ArrowError::InvalidArgumentError(_) => "argument",
+            _ => "arrow",
+        },
+        DataFusionError::Execution(_) => "execution",
+        DataFusionError::ResourcesExhausted(_) => "memory",
+        DataFusionError::NotImplemented(_) => "not implemented",
+        DataFusionError::Plan(_) => "plan",
+        DataFusionError::Internal(_) => "internal",
+        DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => kind_of(inner),
+        DataFusionError::Shared(inner) => kind_of(inner),
+        _ => "other",
+    }
+}
+
 impl PhysicalExpr for Veil {
     fn evaluate(&self, batch: &RecordBatch) -> Result<ColumnarValue> {
-        self.inner.evaluate(batch).map_err(|_| DataFusionError::External(Box::new(PolicyFailed)))
+        self.inner.evaluate(batch).map_err(|error| {
+            // Its words may hold a stored value or a policy's literal, so that only its kind is kept.
+            tracing::warn!(kind = kind_of(&error), "a policy could not be evaluated");
+            DataFusionError::External(Box::new(PolicyFailed))
+        })
     }
 
     fn return_field(&self, input_schema: &Schema) -> Result<FieldRef> {
