@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use catalog::{NewView, OnExisting, ViewSecurity};
+use datafusion::logical_expr::LogicalPlan;
 use policy::operation::Operation;
 use query_api::{Outcome, QueryError};
 use sqlparser::ast;
@@ -54,20 +55,7 @@ pub(crate) async fn create_view(
     let sql = statement.to_string();
     let mut resolved = Resolved::default();
     let plan = resolve::plan(running, &running.state(), &mut statement, &mut resolved).await?;
-    if !columns.is_empty() && columns.len() != plan.schema().fields().len() {
-        return Err(invalid(format!(
-            "the view lists {} columns, and its query gives {}",
-            columns.len(),
-            plan.schema().fields().len()
-        )));
-    }
-    let twice = match columns.as_slice() {
-        [] => first_twice(plan.schema().fields().iter().map(|field| crate::titles::shown(field.name()))),
-        listed => first_twice(listed.iter().map(String::as_str)),
-    };
-    if let Some(twice) = twice {
-        return Err(named_twice(twice));
-    }
+    check_columns(&columns, &plan)?;
     if !resolved.files.is_empty() {
         return Err(unsupported("a view over files"));
     }
@@ -90,6 +78,25 @@ pub(crate) async fn create_view(
         .map_err(|error| from_catalog(&error))?;
     running.audit_change("create", &name.to_string(), "view", call.text, None);
     Ok(done("CREATE VIEW", Vec::new()))
+}
+
+/// A view's columns are as many as its query's, and each is named once.
+fn check_columns(columns: &[String], plan: &LogicalPlan) -> Result<(), QueryError> {
+    if !columns.is_empty() && columns.len() != plan.schema().fields().len() {
+        return Err(invalid(format!(
+            "the view lists {} columns, and its query gives {}",
+            columns.len(),
+            plan.schema().fields().len()
+        )));
+    }
+    let twice = match columns {
+        [] => first_twice(plan.schema().fields().iter().map(|field| crate::titles::shown(field.name()))),
+        listed => first_twice(listed.iter().map(String::as_str)),
+    };
+    if let Some(twice) = twice {
+        return Err(named_twice(twice));
+    }
+    Ok(())
 }
 
 fn first_twice<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {

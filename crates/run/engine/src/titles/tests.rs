@@ -1,3 +1,5 @@
+//! What a select list is called, and that each of its items is planned under a name of its own.
+
 use super::*;
 
 /// The names that a client sees, and what the list is planned as.
