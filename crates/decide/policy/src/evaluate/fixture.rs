@@ -48,7 +48,7 @@ pub(crate) fn item(text: &str) -> Item {
 }
 
 /// Builds one policy of the service `query`.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Draft(pub(crate) Policy);
 
 impl Draft {

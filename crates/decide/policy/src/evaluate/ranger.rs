@@ -408,3 +408,6 @@ pub(crate) fn nearness(found: MatchType) -> u8 {
         MatchType::Nothing => 4,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,7 +14,7 @@ use crate::expression::{ExpressionTable, has_expressions};
 use crate::matching::{Levels, MatchContext, MatchType, RequestPath, ResourceMatcher};
 use crate::model::{Item, MaskInfo, MaskItem, Policy, PolicyCondition, PolicyId, PolicyKind, ServiceDef};
 use crate::normalise::policy_for_component;
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, ScheduleReading};
 use crate::script::ScriptError;
 
 #[derive(Clone, Debug)]
@@ -86,52 +86,24 @@ impl CompiledPolicy {
         }
         let resources = resources(policy, with, &mut faults.whole);
         let is_everywhere = resources.len() <= policy.additional_resources.len() && !faults.whole.is_empty();
-        let mut schedules = Vec::new();
-        for schedule in &policy.validity {
-            match Schedule::new(schedule, with.conditions.schedules) {
-                Ok(schedule) => schedules.push(schedule),
-                Err(fault) => faults.whole.push(fault),
-            }
-        }
-        let can_deny = !with
-            .def
-            .options
-            .get("enableDenyAndExceptionsInPolicies")
-            .is_some_and(|text| text.trim().eq_ignore_ascii_case("false"));
-        let mut sorted = |items: &[Item], counts: bool| -> Box<[CompiledItem]> {
-            let items = items.iter().enumerate().filter(|_| counts);
-            let mut compiled: Vec<CompiledItem> = items
-                .map(|(place, item)| CompiledItem::new(item, place, with, &mut faults.conditions))
-                .collect();
-            compiled.sort_by_key(|item| item.score);
-            compiled.into_boxed_slice()
-        };
+        let schedules = schedules(policy, with, &mut faults.whole);
+        let can_deny = can_deny(with.def);
+        let mut sorted = |items, counts| sorted(items, counts, with, &mut faults.conditions);
         let allows = sorted(&policy.items, true);
         let denies = sorted(&policy.deny_items, can_deny);
         let allow_exceptions = sorted(&policy.allow_exceptions, can_deny);
         let deny_exceptions = sorted(&policy.deny_exceptions, can_deny);
-        let mut masks = Vec::with_capacity(policy.mask_items.len());
-        for (place, mask) in policy.mask_items.iter().enumerate() {
-            let item = CompiledItem::new(&mask.item, place, with, &mut faults.conditions);
-            masks.push((item, mask.mask.clone()));
-        }
-        let mut filters: Vec<(CompiledItem, Box<str>)> = Vec::with_capacity(policy.filter_items.len());
-        for (place, filter) in policy.filter_items.iter().enumerate() {
-            let item = CompiledItem::new(&filter.item, place, with, &mut faults.conditions);
-            filters.push((item, filter.filter_expr.as_str().into()));
-        }
+        let masks = policy.mask_items.iter().map(|mask| (&mask.item, mask.mask.clone()));
+        let masks = listed(masks, with, &mut faults.conditions);
+        let filters = policy.filter_items.iter().map(|f| (&f.item, f.filter_expr.as_str().into()));
+        let filters = listed(filters, with, &mut faults.conditions);
         let is_dynamic = resources.first().is_some_and(ResourceMatcher::is_dynamic);
         let order = EvalOrder {
             priority: policy.priority,
             cannot_deny: !can_deny || (denies.is_empty() && !policy.is_deny_all_else),
             score: order::policy_score(policy, with.implied, with.types, is_dynamic),
         };
-        for text in policy
-            .mask_items
-            .iter()
-            .flat_map(mask_texts)
-            .chain(policy.filter_items.iter().map(|f| f.filter_expr.as_str()))
-        {
+        for text in texts(policy) {
             let found = add_expressions(with.expressions, text);
             faults.conditions.extend(found.iter().map(ToString::to_string));
         }
@@ -154,9 +126,9 @@ impl CompiledPolicy {
             denies,
             allow_exceptions,
             deny_exceptions,
-            masks: masks.into(),
-            filters: filters.into(),
-            schedules: schedules.into(),
+            masks,
+            filters,
+            schedules,
             spelled: spelled(policy, with),
         };
         (compiled, faults)
@@ -220,8 +192,65 @@ fn add_expressions(table: &mut Arc<ExpressionTable>, text: &str) -> Vec<ScriptEr
     if has_expressions(text) { Arc::make_mut(table).add(text) } else { Vec::new() }
 }
 
-fn mask_texts(mask: &MaskItem) -> impl Iterator<Item = &str> {
-    [&mask.mask.value_expr, &mask.mask.condition_expr].into_iter().filter_map(|text| text.as_deref())
+/// The texts of masks and filters.
+fn texts(policy: &Policy) -> impl Iterator<Item = &str> {
+    fn of_mask(mask: &MaskItem) -> impl Iterator<Item = &str> {
+        [&mask.mask.value_expr, &mask.mask.condition_expr].into_iter().filter_map(|text| text.as_deref())
+    }
+    policy
+        .mask_items
+        .iter()
+        .flat_map(of_mask)
+        .chain(policy.filter_items.iter().map(|filter| filter.filter_expr.as_str()))
+}
+
+fn can_deny(def: &ServiceDef) -> bool {
+    let option = def.options.get("enableDenyAndExceptionsInPolicies");
+    !option.is_some_and(|text| text.trim().eq_ignore_ascii_case("false"))
+}
+
+fn schedules(policy: &Policy, with: &Reading<'_>, faults: &mut Vec<String>) -> Box<[Schedule]> {
+    let reading = with.conditions.schedules;
+    let mut schedules = Vec::new();
+    let mut is_broken = false;
+    for schedule in &policy.validity {
+        match Schedule::new(schedule, reading) {
+            Ok(schedule) => schedules.push(schedule),
+            Err(fault) => {
+                is_broken = true;
+                faults.push(fault);
+            }
+        }
+    }
+    // When the policy counts is not known, so that what it takes is taken at all times. Ranger goes on with the rest.
+    if is_broken && reading == ScheduleReading::OwnZone {
+        schedules.clear();
+    }
+    schedules.into_boxed_slice()
+}
+
+/// The items of a list that counts, in the order in which Ranger tries them.
+fn sorted(
+    items: &[Item],
+    counts: bool,
+    with: &mut Reading<'_>,
+    faults: &mut Vec<String>,
+) -> Box<[CompiledItem]> {
+    let items = items.iter().enumerate().filter(|_| counts);
+    let mut compiled: Vec<CompiledItem> =
+        items.map(|(place, item)| CompiledItem::new(item, place, with, faults)).collect();
+    compiled.sort_by_key(|item| item.score);
+    compiled.into_boxed_slice()
+}
+
+/// The items of a mask or filter policy, in the order in which they are written.
+fn listed<'p, T>(
+    items: impl Iterator<Item = (&'p Item, T)>,
+    with: &mut Reading<'_>,
+    faults: &mut Vec<String>,
+) -> Box<[(CompiledItem, T)]> {
+    let items = items.enumerate();
+    items.map(|(place, (item, rule))| (CompiledItem::new(item, place, with, faults), rule)).collect()
 }
 
 fn resources(policy: &Policy, with: &mut Reading<'_>, faults: &mut Vec<String>) -> Box<[ResourceMatcher]> {

@@ -1,6 +1,8 @@
 //! Laws of SHOW GRANTS and CHECK ACCESS.
 
 use super::*;
+use crate::edit::access_verdicts;
+use crate::operation::{Object, Operation};
 
 fn short(rows: &[GrantRow]) -> Vec<String> {
     let row = |r: &GrantRow| {
@@ -116,4 +118,48 @@ fn granted_by_is_who_granted_that_privilege() {
         rows.iter().find(|r| r.privilege == access).and_then(|r| r.granted_by.clone()).unwrap()
     };
     assert_eq!((by("table-data-read").as_str(), by("table-data-write").as_str()), ("carol", "bob"));
+}
+
+proptest::proptest! {
+    /// What CHECK ACCESS shows are the gate's own verdicts, and its answer is what the operation gets.
+    #[test]
+    fn check_access_renders_the_verdicts_of_the_gate(
+        grants in proptest::collection::vec((0..4_usize, 0..4_usize, proptest::bool::ANY), 0..6),
+        asks in proptest::collection::vec((0..4_usize, 0..4_usize), 1..4),
+    ) {
+        const PRIVILEGES: [(Privilege, Operation); 4] = [
+            (Privilege::Select, Operation::SelectTable),
+            (Privilege::Insert, Operation::InsertInto),
+            (Privilege::Update, Operation::UpdateTable),
+            (Privilege::Drop, Operation::DropTable),
+        ];
+        let grantees = [user("alice"), group("staff"), role("analyst"), Grantee::Public];
+        let users = ["alice", "erin", "dave", "bob"];
+        let mut world = World::new();
+        for (privilege, grantee, is_denied) in grants {
+            let (name, grantee) = (PRIVILEGES[privilege].0.name(), grantees[grantee].clone());
+            let edit = if is_denied { deny(name, table("orders"), grantee) } else { grant(name, table("orders"), grantee) };
+            let _ = world.try_as("carol", edit);
+        }
+        let object = Object::Table {
+            catalog: "sales_wh".to_owned(),
+            namespace: vec!["acdemo".to_owned()],
+            table: "orders".to_owned(),
+        };
+        for (privilege, name) in asks {
+            let (privilege, operation) = PRIVILEGES[privilege];
+            let who = world.who(users[name]);
+            let (is_allowed, reason) = world.check(users[name], privilege, &table("orders"));
+            let gate = world.snapshot.may(operation, &object, &who, None, NOW, None);
+            proptest::prop_assert_eq!(is_allowed, gate.is_allowed());
+            let verdicts = access_verdicts(&world.snapshot, privilege, &table("orders"), &who, None, NOW);
+            let shown = verdicts.iter().find(|(_, verdict)| !verdict.is_allowed()).or(verdicts.last());
+            let because = &shown.expect("something is asked").1.because;
+            let via = because.via.as_ref().map(ToString::to_string).unwrap_or_default();
+            proptest::prop_assert!(reason.contains(&via), "{} {}", reason, via);
+            if !is_allowed {
+                proptest::prop_assert_eq!(because, &gate.because);
+            }
+        }
+    }
 }
