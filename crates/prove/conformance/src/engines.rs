@@ -1,12 +1,13 @@
 //! The evaluators behind one face, so that every case asks them alike.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
 use policy::edit::Change;
-use policy::evaluate::ResourceAccess;
+use policy::evaluate::{Evaluation, ResourceAccess};
 use policy::model::{PolicyKind, State, Version};
-use policy::{BuildOptions, Fault, Membership, PluginSettings, Snapshot, Strictness};
+use policy::{BuildOptions, Fault, Membership, PluginSettings, Principal, Snapshot, Strictness};
 
 use crate::answer::{Answer, Rank};
 use crate::obvious::World;
@@ -35,27 +36,7 @@ impl Engine {
         let who = self.membership(question);
         let request = question.request(&who);
         match self {
-            Self::Fast(snapshot) => {
-                let said = snapshot.evaluate(kind, &request);
-                Answer {
-                    is_allowed: said.is_allowed(),
-                    is_determined: said.is_determined,
-                    policy: said.policy,
-                    policy_version: said.policy_version,
-                    priority: match said.policy_priority {
-                        ..=0 => Rank::Normal,
-                        1 => Rank::Override,
-                        2.. => Rank::Highest,
-                    },
-                    zone: said.zone,
-                    reason: said.reason,
-                    is_audited: said.is_audited,
-                    is_audit_determined: said.is_audit_determined,
-                    audit_policy: said.audit_policy,
-                    mask: said.mask,
-                    filter: said.filter,
-                }
-            }
+            Self::Fast(snapshot) => answer_of(snapshot.evaluate(kind, &request)),
             Self::Obvious(world) => world.evaluate(kind, &request),
         }
     }
@@ -105,15 +86,7 @@ impl Engine {
         }
         match self {
             Self::Obvious(world) => world.membership(user, groups),
-            Self::Fast(snapshot) => {
-                let principal = policy::Principal {
-                    user: user.clone(),
-                    claimed_groups: groups.clone(),
-                    claimed_roles: std::collections::BTreeSet::new(),
-                };
-                // The groups of the user store count only where a plug-in is told so.
-                Membership::new(user.clone(), groups.clone(), snapshot.membership(&principal).roles)
-            }
+            Self::Fast(snapshot) => membership_of(snapshot, user, groups),
         }
     }
 }
@@ -121,6 +94,36 @@ impl Engine {
 /// The engine that runs scripts for both.
 pub(crate) fn scripts() -> Option<Arc<dyn ScriptEngine>> {
     Some(Arc::new(JavaScript::default()))
+}
+
+/// The product's result as an answer.
+pub fn answer_of(said: Evaluation) -> Answer {
+    Answer {
+        is_allowed: said.is_allowed(),
+        is_determined: said.is_determined,
+        policy: said.policy,
+        policy_version: said.policy_version,
+        priority: match said.policy_priority {
+            ..=0 => Rank::Normal,
+            1 => Rank::Override,
+            2.. => Rank::Highest,
+        },
+        zone: said.zone,
+        reason: said.reason,
+        is_audited: said.is_audited,
+        is_audit_determined: said.is_audit_determined,
+        audit_policy: said.audit_policy,
+        mask: said.mask,
+        filter: said.filter,
+    }
+}
+
+/// A user with the groups that the request names and the roles that the snapshot finds. Groups of the user store count
+/// only where a plug-in is told so.
+pub fn membership_of(snapshot: &Snapshot, user: &str, groups: &BTreeSet<String>) -> Membership {
+    let principal =
+        Principal { user: user.to_owned(), claimed_groups: groups.clone(), claimed_roles: BTreeSet::new() };
+    Membership::new(user, groups.clone(), snapshot.membership(&principal).roles)
 }
 
 fn not_built(faults: &[Fault]) -> anyhow::Error {
@@ -135,12 +138,8 @@ pub(crate) fn engines(choice: EngineChoice, state: &State, settings: &PluginSett
         engines.push(Engine::Obvious(Box::new(World::new(state.clone(), settings.clone(), scripts()))));
     }
     if choice != EngineChoice::Obvious {
-        let options = BuildOptions {
-            plugin: settings.clone(),
-            scripts: scripts(),
-            strictness: Strictness::Report,
-            ..BuildOptions::default()
-        };
+        let options =
+            BuildOptions { plugin: settings.clone(), scripts: scripts(), strictness: Strictness::Report };
         let snapshot = Snapshot::build_with(state.clone(), &options).map_err(|faults| not_built(&faults))?;
         engines.push(Engine::Fast(Box::new(snapshot)));
     }

@@ -16,5 +16,9 @@ pub mod settings;
 #[cfg(test)]
 mod fuzz;
 
+pub use engines::{answer_of, membership_of};
 pub use report::{Case, FileReport, Outcome, Sum};
 pub use run::{EngineChoice, Options, run};
+
+#[cfg(test)]
+mod tests;

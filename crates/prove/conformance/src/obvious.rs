@@ -96,6 +96,8 @@ impl World {
             tokens: asking::tokens(request),
         };
         asking.tags = self.tags(&asking);
+        // A tag outside of its time is not there, for conditions neither.
+        asking.tags.retain(|tag| self.is_valid_at(&tag.validity, request.now));
         Some(asking)
     }
 

@@ -3,7 +3,7 @@
 use super::access::because;
 use super::asked::{Asked, TagHit};
 use super::ranger::{Evaluator, Mode, Zoned};
-use super::running::{By, Entry, EntryItem};
+use super::running::{By, Entry, EntryItem, Running};
 use super::{Because, Decision, MatchType, Request, audit, inline};
 use crate::Snapshot;
 use crate::expression::has_expressions;
@@ -63,14 +63,13 @@ impl Snapshot {
         };
         let asked = Asked::new(self, service, r, self.plugin().condition_errors);
         let Zoned { mut running, zone } = Evaluator::new(&asked, Mode { kind, is_plugin: true }).run();
+        // A session's own policy decides who may; it does not show what a mask or filter hides.
+        let ruled_by = entry_of(&running);
         inline::apply(&asked, kind, &mut running);
         if let Some(is_audited) = audit::filtered(&asked, &running) {
             running.audit(is_audited);
         }
-        let entry = match running.by {
-            By::Policy(entry) => Some(entry),
-            By::Nothing | By::SuperUser | By::NoSuperUser | By::NotDenied | By::Inline => None,
-        };
+        let entry = entry_of(&running);
         let decision = match (running.is_allowed, running.by) {
             (true, _) => Decision::Allowed,
             (false, By::Nothing) => Decision::Undetermined,
@@ -91,13 +90,14 @@ impl Snapshot {
             is_audited: running.is_audited,
             is_audit_determined: running.is_audit_determined,
             audit_policy: running.audit_policy.map(|policy| policy.id),
-            mask: entry.and_then(|entry| mask_of(&entry, &asked)),
-            filter: entry.and_then(|entry| filter_of(&entry, &asked)),
+            mask: ruled_by.and_then(|entry| mask_of(&entry, &asked)),
+            filter: ruled_by.and_then(|entry| filter_of(&entry, &asked)),
             because: because(&asked, &running),
         }
     }
 
-    /// The kinds of the tags that count for the requested resource, those that are alike once, each with how the tagged resource lies to it.
+    /// The kinds of the tags that count for the requested resource, those that are alike once, each with how the tagged
+    /// resource lies to it.
     pub fn tags_of(&self, r: &Request<'_>) -> Vec<(String, MatchType)> {
         let Some(service) = self.service(r.service) else { return Vec::new() };
         let asked = Asked::new(self, service, r, self.plugin().condition_errors);
@@ -106,11 +106,18 @@ impl Snapshot {
             let is_known = |known: &&TagHit<'_>| {
                 (&known.kind, &known.attributes, known.found) == (&tag.kind, &tag.attributes, tag.found)
             };
-            if !different.iter().any(|known| is_known(known)) {
+            if !different.iter().any(is_known) {
                 different.push(tag);
             }
         }
         different.into_iter().map(|tag| (tag.kind.to_string(), tag.found)).collect()
+    }
+}
+
+fn entry_of<'s>(running: &Running<'s>) -> Option<Entry<'s>> {
+    match running.by {
+        By::Policy(entry) => Some(entry),
+        By::Nothing | By::SuperUser | By::NoSuperUser | By::NotDenied | By::Inline => None,
     }
 }
 

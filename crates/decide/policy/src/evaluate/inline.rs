@@ -7,7 +7,7 @@ use super::ranger::{Evaluator, Mode};
 use super::running::{By, Running};
 use super::{InlineGrant, InlineMode, InlinePolicy, Request};
 use crate::Membership;
-use crate::matching::{MatchContext, ResourceMatcher};
+use crate::matching::ResourceMatcher;
 use crate::model::{PolicyKind, ResourceMap, ResourceValues, ServiceDef};
 use crate::resource_name;
 
@@ -105,15 +105,23 @@ fn is_about(grant: &InlineGrant, asked: &Asked<'_, '_>) -> bool {
         return true;
     }
     let levels = asked.service.policies.levels.of(PolicyKind::Access);
-    let Some(path) = asked.path(PolicyKind::Access) else { return false };
-    grant.resources.iter().any(|name| {
-        let map = resource_of(name, asked.service.policies.def());
-        let matcher = map.and_then(|map| ResourceMatcher::new(levels, &map).ok().flatten());
-        matcher.is_some_and(|matcher| {
-            let found = matcher.match_type(&path, &MatchContext::NONE);
-            found.is_itself() || (found == super::MatchType::Below && asked.looks_below())
+    // All that is asked for must lie in what is granted, as with the right to administer.
+    let wanted: ResourceMap = asked
+        .r
+        .resource
+        .levels()
+        .iter()
+        .map(|(level, value)| {
+            let values = value.values().map(str::to_owned).collect();
+            (level.to_string(), ResourceValues { values, is_excludes: false, is_recursive: false })
         })
-    })
+        .collect();
+    !wanted.is_empty()
+        && grant.resources.iter().any(|name| {
+            let map = resource_of(name, asked.service.policies.def());
+            let matcher = map.and_then(|map| ResourceMatcher::new(levels, &map).ok().flatten());
+            matcher.is_some_and(|matcher| matcher.covers(levels, &wanted, &asked.matching()))
+        })
 }
 
 /// `type:a/b/c` as a resource map: the levels down to `type`.

@@ -97,9 +97,9 @@ impl<'s> Running<'s> {
 
     pub(crate) fn priority(&self) -> i32 {
         match self.by {
-            By::SuperUser => i32::MAX,
+            By::SuperUser | By::NoSuperUser => i32::MAX,
             By::Policy(entry) => entry.policy.priority(),
-            By::Nothing | By::NoSuperUser | By::NotDenied | By::Inline => 0,
+            By::Nothing | By::NotDenied | By::Inline => 0,
         }
     }
 

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use policy::model::{PolicyKind, ResourceMap, ResourceValues};
 use policy::{
-    InlineGrant, InlineMode, InlinePolicy, LevelValue, Membership, Request, RequestContext, Resource,
+    ElementScope, InlineGrant, InlineMode, InlinePolicy, LevelValue, Membership, Request, RequestContext,
+    Resource,
 };
 
 use super::World;
@@ -42,8 +43,8 @@ impl World {
         };
         let one = |name: &str| BTreeSet::from([name.to_owned()]);
         let who = match grantor.split_once(':') {
-            Some(("u", name)) => self.membership(name, &BTreeSet::new()),
-            Some(("g", name)) => self.membership("", &one(name)),
+            Some(("u", name)) => Membership::new(name, BTreeSet::new(), BTreeSet::new()),
+            Some(("g", name)) => Membership::new("", one(name), BTreeSet::new()),
             Some(("r", name)) => Membership::new("", BTreeSet::new(), one(name)),
             _ => return false,
         };
@@ -118,15 +119,20 @@ fn is_resource(name: &str, definition: &Definition, asking: &Asking<'_, '_>) -> 
         return false;
     };
     let fillings = asking.fillings(None);
-    let is_known = |level: &str| map.contains_key(level);
-    // What is asked for may not go deeper than the name, and every level of the name must match.
-    asking.resource().levels().iter().all(|(level, _)| is_known(level))
-        && hierarchy.iter().all(|def| match map.get(&def.name) {
-            Some(values) => {
-                let requested = asking.resource().level(&def.name);
-                LevelMatcher::new(def, values).is_match(requested, policy::ElementScope::Itself, &fillings)
-            }
-            None => true,
+    let requested = asking.resource().levels();
+    // What is asked for may not go deeper than the name, and every value of every level must lie in it.
+    !requested.is_empty()
+        && requested.iter().all(|(level, _)| map.contains_key(level.as_ref()))
+        && hierarchy.iter().all(|def| {
+            let Some(values) = map.get(&def.name) else { return true };
+            let matcher = LevelMatcher::new(def, values);
+            let wanted: Vec<&str> =
+                asking.resource().level(&def.name).into_iter().flat_map(LevelValue::values).collect();
+            let holds = |value: &&str| {
+                let value = LevelValue::One(Cow::Borrowed(*value));
+                matcher.is_match(Some(&value), ElementScope::Itself, &fillings)
+            };
+            if wanted.is_empty() { matcher.is_any() } else { wanted.iter().all(holds) }
         })
 }
 

@@ -50,7 +50,11 @@ impl<'a> LevelMatcher<'a> {
         } else if is_everything && scope != ElementScope::ItselfOrPrefix {
             false
         } else {
-            let texts = request.into_iter().flat_map(LevelValue::values);
+            let mut texts: Vec<&str> = request.into_iter().flat_map(LevelValue::values).collect();
+            if texts.is_empty() {
+                // A list of nothing asks for everything, which begins with nothing.
+                texts.push("");
+            }
             texts
                 .into_iter()
                 .any(|text| self.values.iter().any(|value| self.compare(value, text, scope, fillings)))

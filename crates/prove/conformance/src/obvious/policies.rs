@@ -22,13 +22,14 @@ pub(crate) struct Prepared {
 impl Prepared {
     pub(crate) fn new(policy: &Policy, definition: &Definition) -> Self {
         let mut policy = policy.clone();
+        for_each_item(&mut policy, |item| grant_implied(item, definition));
+        // What is switched off still counts for the order.
+        let score = policy_score(&policy, definition);
         if !definition.has_denies {
             policy.deny_items.clear();
             policy.allow_exceptions.clear();
             policy.deny_exceptions.clear();
-            policy.is_deny_all_else = false;
         }
-        for_each_item(&mut policy, |item| grant_implied(item, definition));
         for list in [
             &mut policy.items,
             &mut policy.deny_items,
@@ -42,8 +43,9 @@ impl Prepared {
                 Priority::Normal => Rank::Normal,
                 Priority::Override => Rank::Override,
             },
-            has_deny: !policy.deny_items.is_empty() || policy.is_deny_all_else,
-            score: policy_score(&policy, definition),
+            // Denial of everything else happens all the same, but does not move the policy to the front.
+            has_deny: definition.has_denies && (!policy.deny_items.is_empty() || policy.is_deny_all_else),
+            score,
             policy,
         }
     }

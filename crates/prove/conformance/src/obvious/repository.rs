@@ -1,6 +1,6 @@
 //! Asks the tag policies and then the resource policies of one zone, or of no zone.
 
-use policy::model::PolicyKind;
+use policy::model::{Policy, PolicyKind};
 use policy::{AuditMode, MatchType};
 
 use super::World;
@@ -69,7 +69,12 @@ impl World {
             AuditMode::Nothing => answer.set_audited(false),
             AuditMode::ByPolicy => {
                 let service = asking.request.service;
-                if !has_tag_service && !self.state.policies.values().any(|policy| policy.service == service) {
+                let is_counted = |policy: &Policy| {
+                    policy.service == service
+                        && policy.is_enabled
+                        && policy.zone.as_ref().is_none_or(String::is_empty)
+                };
+                if !has_tag_service && !self.state.policies.values().any(is_counted) {
                     answer.set_audited(true);
                 }
             }

@@ -68,8 +68,8 @@ impl World {
             return None;
         }
         // Whoever asks for anything anywhere asks below every tagged resource.
-        if asking.is_any() && asking.resource().levels().is_empty() {
-            return Some(MatchType::Below);
+        if asking.resource().levels().is_empty() {
+            return asking.is_any().then_some(MatchType::Below);
         }
         let service = self.service(&tagged.service)?;
         let definition = Definition::of(self.state.service_defs.get(&service.service_def)?);

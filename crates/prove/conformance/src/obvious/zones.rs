@@ -9,6 +9,7 @@ use super::World;
 use super::asking::Asking;
 use super::definition::Definition;
 use super::resource_match::{Asked, match_type};
+use super::tokens::Fillings;
 use crate::answer::Answer;
 
 impl World {
@@ -27,8 +28,9 @@ impl World {
             }
         }
         if asking.is_any() && asking.resource().levels().is_empty() {
-            for zone in self.state.zones.keys() {
-                let other = self.in_zone(kind, asking, Some(zone));
+            let service = asking.request.service;
+            for zone in self.state.zones.values().filter(|zone| zone.services.contains_key(service)) {
+                let other = self.in_zone(kind, asking, Some(&zone.name));
                 if other.is_allowed {
                     return other;
                 }
@@ -41,36 +43,32 @@ impl World {
     pub(crate) fn zones_of(&self, asking: &Asking<'_, '_>) -> BTreeSet<Option<String>> {
         let mut found = BTreeSet::new();
         for zone in self.state.zones.values() {
-            match self.zone_match(zone, asking) {
-                None => {}
-                Some(MatchType::Below) => {
+            for lies in self.zone_matches(zone, asking) {
+                found.insert(Some(zone.name.clone()));
+                if lies == MatchType::Below {
                     // Part of what was asked for lies outside.
                     found.insert(None);
-                    found.insert(Some(zone.name.clone()));
-                }
-                Some(_) => {
-                    found.insert(Some(zone.name.clone()));
                 }
             }
         }
         found
     }
 
-    fn zone_match(&self, zone: &Zone, asking: &Asking<'_, '_>) -> Option<MatchType> {
-        let service = self.service(asking.request.service)?;
-        let definition = Definition::of(self.state.service_defs.get(&service.service_def)?);
-        let fillings = asking.fillings(None);
-        let scopes = BTreeMap::new();
-        let asked = Asked { resource: asking.resource(), scopes: &scopes, fillings: &fillings };
-        let maps = zone.services.get(&service.name)?;
-        let found: Vec<MatchType> = maps
-            .iter()
-            .filter_map(|map| {
-                match_type(&definition, PolicyKind::Access, &zone_map(map, &definition), &asked)
-            })
-            .collect();
-        // One of its resources that holds the asked one whole says more than one that lies below.
-        found.iter().copied().find(|found| *found != MatchType::Below).or(found.first().copied())
+    /// How the resources that the zone takes of the service lie to the requested one.
+    fn zone_matches(&self, zone: &Zone, asking: &Asking<'_, '_>) -> Vec<MatchType> {
+        let service = self.service(asking.request.service);
+        let def = service.and_then(|service| self.state.service_defs.get(&service.service_def));
+        let Some(def) = def else { return Vec::new() };
+        let definition = Definition::of(def);
+        // Where a resource lies does not depend on who asks.
+        let fillings = Fillings { tokens: BTreeMap::new(), expression: None };
+        let asked =
+            Asked { resource: asking.resource(), scopes: asking.element_scopes(), fillings: &fillings };
+        let maps = zone.services.get(asking.request.service).into_iter().flatten();
+        maps.filter_map(|map| {
+            match_type(&definition, PolicyKind::Access, &zone_map(map, &definition), &asked)
+        })
+        .collect()
     }
 
     /// Whether the zone has policies of the service's tag service.
