@@ -102,6 +102,7 @@ impl Compiled {
             expressions: &mut self.expressions,
             scripts: options.scripts.as_ref(),
             schedules: options.plugin.schedule_reading(),
+            strictness: options.strictness,
         };
         match CompiledService::new(&Parts { service, def, tags }, &mut shared) {
             Ok(mut compiled) => {
@@ -123,6 +124,7 @@ impl Compiled {
             expressions: &mut self.expressions,
             scripts: options.scripts.as_ref(),
             schedules: options.plugin.schedule_reading(),
+            strictness: options.strictness,
         };
         let mut found = PolicyFaults::default();
         match self.services.get_mut(&policy.service) {

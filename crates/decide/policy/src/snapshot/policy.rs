@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use stdx::Timestamp;
 
+use super::Strictness;
 use super::access_types::{AccessSet, AccessTypes, Implied, items_of};
 use super::names::{Names, Numbers};
 use super::order::{self, ANY_USER, EvalOrder, OWNER};
@@ -57,6 +58,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) types: &'a mut AccessTypes,
     pub(crate) names: &'a mut Names,
     pub(crate) conditions: ConditionCompiler<'a>,
+    pub(crate) strictness: Strictness,
     pub(crate) expressions: &'a mut Arc<ExpressionTable>,
 }
 
@@ -271,6 +273,10 @@ fn resources(policy: &Policy, with: &mut Reading<'_>, faults: &mut Vec<String>) 
                     }
                 }
                 resources.push(matcher);
+            }
+            // From outside, what it takes must be taken; here, whoever writes such a policy is told.
+            Ok(None) if with.strictness == Strictness::Report => {
+                faults.push("the levels of its resource make no path of the definition".to_owned());
             }
             Ok(None) => {}
             Err(fault) => faults.push(fault),

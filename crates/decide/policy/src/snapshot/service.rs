@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::Strictness;
 use super::access_types::{AccessTypes, Implied};
 use super::audit_filter::CompiledAuditFilter;
 use super::index::Slot;
@@ -73,6 +74,7 @@ pub(crate) struct Tables<'a> {
     pub(crate) expressions: &'a mut Arc<ExpressionTable>,
     pub(crate) scripts: Option<&'a Arc<dyn ScriptEngine>>,
     pub(crate) schedules: ScheduleReading,
+    pub(crate) strictness: Strictness,
 }
 
 /// What the policies of all services are read with.
@@ -81,6 +83,7 @@ pub(crate) struct SharedTables<'a> {
     pub(crate) expressions: &'a mut Arc<ExpressionTable>,
     pub(crate) scripts: Option<&'a Arc<dyn ScriptEngine>>,
     pub(crate) schedules: ScheduleReading,
+    pub(crate) strictness: Strictness,
 }
 
 impl SharedTables<'_> {
@@ -91,6 +94,7 @@ impl SharedTables<'_> {
             expressions: self.expressions,
             scripts: self.scripts,
             schedules: self.schedules,
+            strictness: self.strictness,
         }
     }
 }
@@ -149,6 +153,7 @@ impl Policies {
                 schedules: with.schedules,
             },
             expressions: with.expressions,
+            strictness: with.strictness,
         };
         let (compiled, faults) = CompiledPolicy::new(policy, &mut reading);
         // Tag policies of all zones stand together: which of them count is asked for each request.

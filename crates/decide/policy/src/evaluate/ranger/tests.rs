@@ -212,6 +212,9 @@ fn a_policy_that_cannot_be_honoured_takes_and_does_not_give_and_is_named() {
     };
     assert_eq!(decided(broken(Draft::access(1, ORDERS).allow("bob"))), Decision::Undetermined);
     assert_eq!(decided(broken(Draft::access(1, ORDERS).deny("bob"))), Decision::Denied);
+    // A hole in the levels of its resource: nobody knows what it is about.
+    assert_eq!(decided(Draft::access(1, "table=orders").allow("bob")), Decision::Undetermined);
+    assert_eq!(decided(Draft::access(1, "table=orders").deny("bob")), Decision::Denied);
 }
 
 #[test]
