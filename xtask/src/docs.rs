@@ -23,7 +23,26 @@ pub(crate) fn write(context: &Context) -> Result<()> {
             .with_context(|| format!("`{}` cannot be written", page.path))?;
         println!("wrote {}", page.path);
     }
+    if let Some(text) = compatibility(context)? {
+        std::fs::write(context.root.join(COMPATIBILITY), text)
+            .with_context(|| format!("`{COMPATIBILITY}` cannot be written"))?;
+        println!("wrote {COMPATIBILITY}");
+    }
     Ok(())
+}
+
+/// What differs from Ranger, which the conformance runner tells where Ranger's test data are at hand.
+const COMPATIBILITY: &str = "docs/reference/ranger-compatibility.md";
+
+/// None without the data.
+fn compatibility(context: &Context) -> Result<Option<String>> {
+    let args = ["run", "--quiet", "--locked", "--package", "conformance", "--", "--page"];
+    let output = crate::run::cargo(&context.root, args).output().context("cargo did not start")?;
+    if !output.status.success() {
+        bail!("the conformance runner failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    let text = String::from_utf8(output.stdout).context("the page is not UTF-8")?;
+    Ok(Some(text).filter(|text| text.starts_with("# ")))
 }
 
 /// Each page is a test: it is what the binary prints now.
@@ -32,19 +51,23 @@ pub(crate) fn check(context: &Context) -> Result<Tally> {
     let mut tally = Tally::default();
     for page in PAGES {
         let expected = page.print(&sluice)?;
-        let stored = std::fs::read_to_string(context.root.join(page.path)).unwrap_or_default();
-        match first_difference(&expected, &stored) {
-            None => tally += Tally::success(),
-            Some(line) => {
-                println!(
-                    "{}:{line}: is not what the binary prints; `cargo xtask docs` writes it anew",
-                    page.path
-                );
-                tally += Tally::failure();
-            }
-        }
+        tally += compare(context, page.path, &expected);
+    }
+    if let Some(expected) = compatibility(context)? {
+        tally += compare(context, COMPATIBILITY, &expected);
     }
     Ok(tally)
+}
+
+fn compare(context: &Context, path: &str, expected: &str) -> Tally {
+    let stored = std::fs::read_to_string(context.root.join(path)).unwrap_or_default();
+    match first_difference(expected, &stored) {
+        None => Tally::success(),
+        Some(line) => {
+            println!("{path}:{line}: is not what is generated; `cargo xtask docs` writes it anew");
+            Tally::failure()
+        }
+    }
 }
 
 impl Page {

@@ -20,12 +20,14 @@ use std::fmt::Debug;
 
 use anyhow::Result;
 use policy::PluginSettings;
+use serde_json::Value;
 use stdx::{Clock as _, SystemClock, Timestamp};
 
 use crate::corpus::{Corpus, DataFile};
 use crate::report::{Case, Outcome};
 use crate::run::{EngineChoice, Options};
-use crate::settings;
+use crate::scene::{objects, text};
+use crate::settings::View;
 
 /// How a file's cases are asked.
 #[derive(Clone, Debug)]
@@ -37,8 +39,13 @@ pub(crate) struct Setup {
 }
 
 /// The cases of a file, by the driver that its folder asks for; none for files that are only named by others.
-pub(crate) fn drive(corpus: &Corpus, file: &DataFile, options: &Options) -> Result<Option<Vec<Case>>> {
-    let setup = Setup { engine: options.engine, settings: settings::of_ranger(), now: SystemClock.now() };
+pub(crate) fn drive(
+    corpus: &Corpus,
+    file: &DataFile,
+    options: &Options,
+    view: View,
+) -> Result<Option<Vec<Case>>> {
+    let setup = Setup { engine: options.engine, settings: view.settings(), now: SystemClock.now() };
     let has = |name: &str| file.json.get(name).is_some();
     let is_engine_test = has("policies") && (has("tests") || has("testsInfo"));
     let cases = match file.group() {
@@ -50,6 +57,9 @@ pub(crate) fn drive(corpus: &Corpus, file: &DataFile, options: &Options) -> Resu
         "validityscheduler" => schedules::drive(file, &setup),
         "plugin" if has("tests") => plugin::drive(corpus, file, &setup)?,
         "inline" if has("tests") => inline::drive(corpus, file, &setup)?,
+        "capability" => {
+            skipped(file, "neither abilities of Java plug-ins nor their request context decide anything")
+        }
         "gds" => gds::drive(file),
         "resourcematcher" => resource_matcher::drive(corpus, file)?,
         "servicedef-normalize" => definitions::drive(file)?,
@@ -73,6 +83,22 @@ pub(crate) fn drive(corpus: &Corpus, file: &DataFile, options: &Options) -> Resu
         _ => return Ok(None),
     };
     Ok(Some(cases))
+}
+
+/// Every test of a file, left out.
+fn skipped(file: &DataFile, why: &str) -> Vec<Case> {
+    let groups = objects(file.json.get("testCases"));
+    let mut tests = Vec::new();
+    for group in groups {
+        let inner: Vec<&Value> = objects(group.get("tests")).collect();
+        if inner.is_empty() { tests.push(group) } else { tests.extend(inner) }
+    }
+    let case = |(idx, test): (usize, &Value)| Case {
+        number: idx + 1,
+        name: test.get("name").and_then(text).unwrap_or_default(),
+        outcome: Outcome::Skipped(why.to_owned()),
+    };
+    tests.into_iter().enumerate().map(case).collect()
 }
 
 /// Failures of a file whose expectations nothing of Ranger's upholds, told and not counted.

@@ -6,6 +6,7 @@ mod engines;
 mod formats;
 mod locations;
 pub mod obvious;
+mod page;
 mod question;
 mod read;
 mod report;
@@ -17,6 +18,7 @@ pub mod settings;
 mod fuzz;
 
 pub use engines::{answer_of, membership_of};
+pub use page::page;
 pub use report::{Case, FileReport, Outcome, Sum};
 pub use run::{EngineChoice, Options, run};
 

@@ -21,17 +21,32 @@ struct Arguments {
     /// Show expected and actual of every failure
     #[arg(short, long)]
     verbose: bool,
+    /// Print the page that tells what differs from Ranger, and run nothing else
+    #[arg(long)]
+    page: bool,
     /// Only files whose path contains this
     filter: Option<String>,
 }
 
 fn main() -> ExitCode {
-    let Arguments { dir, engine, verbose, filter } = Arguments::parse();
+    let Arguments { dir, engine, verbose, page, filter } = Arguments::parse();
     if !dir.is_dir() {
         // Named in the page of limits, so that a checkout without the data is not taken for one that passed.
         println!("skipped conformance: there is no folder `{}`", dir.display());
         println!("0 passed, 0 failed, 1 skipped");
         return ExitCode::SUCCESS;
+    }
+    if page {
+        return match conformance::page(&dir) {
+            Ok(text) => {
+                print!("{text}");
+                ExitCode::SUCCESS
+            }
+            Err(error) => {
+                eprintln!("error: {error:#}");
+                ExitCode::from(2)
+            }
+        };
     }
     match conformance::run(&dir, &Options { engine, is_verbose: verbose, filter }) {
         Ok(sum) => {

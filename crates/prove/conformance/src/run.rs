@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use crate::corpus::Corpus;
 use crate::formats;
 use crate::report::{Case, FileReport, Outcome, Sum};
+use crate::settings::View;
 
 /// Which evaluator answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -36,16 +37,44 @@ pub fn run(dir: &Path, options: &Options) -> Result<Sum> {
         if options.filter.as_ref().is_some_and(|filter| !path.contains(filter.as_str())) {
             continue;
         }
-        let Some(report) = run_file(&corpus, &path, options) else { continue };
+        let Some(report) = run_file(&corpus, &path, options, View::Ranger) else { continue };
         report.print(options.is_verbose);
         sum += report.sum();
+        for (case, lines) in differences(&corpus, &report, options) {
+            println!("  differs in our own settings: {case}: {}", lines.join("; "));
+        }
     }
     Ok(sum)
 }
 
+/// Every case that our own settings answer otherwise than Ranger does, by its place, with what differs.
+pub(crate) fn all_differences(dir: &Path) -> Result<Vec<(String, Vec<String>)>> {
+    let corpus = Corpus::new(dir);
+    let options = Options { engine: EngineChoice::Fast, is_verbose: false, filter: None };
+    let mut all = Vec::new();
+    for path in corpus.paths()? {
+        let Some(report) = run_file(&corpus, &path, &options, View::Ranger) else { continue };
+        all.extend(differences(&corpus, &report, &options));
+    }
+    Ok(all)
+}
+
+/// The cases of a file that pass in Ranger's settings and not in ours.
+fn differences(corpus: &Corpus, report: &FileReport, options: &Options) -> Vec<(String, Vec<String>)> {
+    let Some(own) = run_file(corpus, &report.path, options, View::Sluice) else { return Vec::new() };
+    let both = report.cases.iter().zip(own.cases);
+    both.filter_map(|(in_ranger, own)| match (&in_ranger.outcome, own.outcome) {
+        (Outcome::Passed, Outcome::Failed(lines)) => {
+            Some((format!("{}#{}", report.path, in_ranger.number), lines))
+        }
+        _ => None,
+    })
+    .collect()
+}
+
 /// What was found of one file; none where it is only named by others.
-fn run_file(corpus: &Corpus, path: &str, options: &Options) -> Option<FileReport> {
-    let driven = corpus.load(path).and_then(|file| formats::drive(corpus, &file, options));
+fn run_file(corpus: &Corpus, path: &str, options: &Options, view: View) -> Option<FileReport> {
+    let driven = corpus.load(path).and_then(|file| formats::drive(corpus, &file, options, view));
     let cases = match driven {
         Ok(cases) => cases?,
         Err(error) => {

@@ -15,3 +15,20 @@ pub fn of_ranger() -> PluginSettings {
         ..PluginSettings::default()
     }
 }
+
+/// In whose settings the cases are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum View {
+    Ranger,
+    /// Our own: what cannot be evaluated counts against the user, and a schedule is read on its own clock.
+    Sluice,
+}
+
+impl View {
+    pub(crate) fn settings(self) -> PluginSettings {
+        match self {
+            Self::Ranger => of_ranger(),
+            Self::Sluice => PluginSettings { condition_errors: ConditionErrors::AgainstUser, ..of_ranger() },
+        }
+    }
+}

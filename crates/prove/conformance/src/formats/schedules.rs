@@ -34,7 +34,7 @@ fn run(test: &Value, setup: &Setup) -> Result<Outcome> {
         }
     }
     let at = time(&test.get("accessTime").and_then(text).context("no access time")?)?;
-    let reading = ScheduleReading::Ranger { server: SERVER };
+    let reading = ScheduleReading::of(setup.settings.condition_errors, SERVER);
     let holds = |schedule| Schedule::new(schedule, reading).is_ok_and(|schedule| schedule.holds(at));
     let is_applicable = n_faults == 0 && valid.iter().any(holds);
     let wanted =
