@@ -90,6 +90,12 @@ fn the_index_answers_as_the_obvious_evaluator_does() {
     check(150, worlds, |(made, settings, requests)| agree(&made, &settings, &requests));
 }
 
+#[test]
+fn they_agree_where_what_cannot_be_evaluated_counts_against_the_user() {
+    let worlds = (made(), settings(ConditionErrors::AgainstUser), vec(asked(), 1..12));
+    check(100, worlds, |(made, settings, requests)| agree(&made, &settings, &requests));
+}
+
 /// What a step of a history does.
 #[derive(Clone, Debug)]
 enum Step {

@@ -7,14 +7,16 @@ use policy::model::{ConditionDef, PolicyCondition};
 use policy::{AttributeValue, ConditionErrors};
 
 use super::World;
-use super::one_policy::{Against, Place};
+use super::one_policy::Place;
 use super::text_match::glob;
 
-/// Whether conditions let an item or a policy count.
+/// What conditions say together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Met {
     Yes,
     No,
+    /// They would hold but for some that cannot be evaluated.
+    Unknown,
 }
 
 /// What one condition says; `None` where it cannot be evaluated.
@@ -22,36 +24,25 @@ type Held = Option<bool>;
 
 impl World {
     /// All of them must hold.
-    pub(crate) fn conditions(
-        &self,
-        place: &Place<'_, '_>,
-        conditions: &[PolicyCondition],
-        against: Against<'_>,
-    ) -> Met {
-        // A request about delegated administration asks no conditions of items.
-        if place.asking.is_admin() && !matches!(against, Against::Policy(_)) {
-            return Met::Yes;
-        }
-        let all_hold = conditions.iter().all(|condition| {
+    pub(crate) fn conditions(&self, place: &Place<'_, '_>, conditions: &[PolicyCondition]) -> Met {
+        let mut together = Met::Yes;
+        for condition in conditions {
             let held = match place.definition.condition(&condition.kind) {
                 Some(def) => self.condition(place, def, condition),
-                // Ranger passes over what it does not know.
-                None if self.settings.condition_errors == ConditionErrors::Ranger => Some(true),
-                None => None,
+                None => None.or(self.in_ranger(true)),
             };
-            held.unwrap_or_else(|| self.counts_as(against))
-        });
-        if all_hold { Met::Yes } else { Met::No }
+            match held.or(self.in_ranger(false)) {
+                Some(true) => {}
+                Some(false) => return Met::No,
+                None => together = Met::Unknown,
+            }
+        }
+        together
     }
 
-    /// What a condition that cannot be evaluated counts as.
-    fn counts_as(&self, against: Against<'_>) -> bool {
-        match (self.settings.condition_errors, against) {
-            (ConditionErrors::Ranger, _) => false,
-            (ConditionErrors::AgainstUser, Against::Taking) => true,
-            (ConditionErrors::AgainstUser, Against::Giving) => false,
-            (ConditionErrors::AgainstUser, Against::Policy(prepared)) => prepared.has_deny,
-        }
+    /// What Ranger takes something for that cannot be evaluated; nothing in our own settings.
+    fn in_ranger(&self, held: bool) -> Held {
+        (self.settings.condition_errors == ConditionErrors::Ranger).then_some(held)
     }
 
     fn condition(&self, place: &Place<'_, '_>, def: &ConditionDef, condition: &PolicyCondition) -> Held {
@@ -59,7 +50,9 @@ impl World {
         let request = place.asking.request;
         let class = def.evaluator.rsplit('.').next().unwrap_or("");
         match class {
-            "RangerIpMatcher" => Some(is_address(values, place.asking.client_addr.as_deref())),
+            "RangerIpMatcher" => {
+                is_address(values, place.asking.client_addr.as_deref()).or(self.in_ranger(true))
+            }
             "RangerTimeOfDayMatcher" => Some(self.is_time_of_day(values, request.now)),
             "RangerValidityScheduleConditionEvaluator" => Some(self.is_any_schedule(values, request.now)),
             "RangerScriptConditionEvaluator" => {
@@ -93,15 +86,14 @@ impl World {
                 Some(!is_one_of(values, place.asking.cluster_type.as_deref()))
             }
             "RangerContextAttributeValueInCondition" => {
-                Some(is_attribute_in(place, def, values).unwrap_or(true))
+                is_attribute_in(place, def, values).or(self.in_ranger(true))
             }
             "RangerContextAttributeValueNotInCondition" => {
-                Some(is_attribute_in(place, def, values).is_none_or(|is_in| !is_in))
+                is_attribute_in(place, def, values).map(|is_in| !is_in).or(self.in_ranger(true))
             }
             "RangerActionMatcher" => Some(is_action(values, request.context.action.as_deref())),
             "RangerSimpleMatcher" => Some(is_simple_match(place, def, values)),
-            _ if self.settings.condition_errors == ConditionErrors::Ranger => Some(true),
-            _ => None,
+            _ => self.in_ranger(true),
         }
     }
 
@@ -126,24 +118,27 @@ impl World {
     }
 }
 
-/// Exact, or what begins with the text before a last `*`. Without an address everything matches.
-fn is_address(values: &[String], addr: Option<&str>) -> bool {
-    let Some(addr) = addr else { return true };
-    values.is_empty()
-        || values.iter().any(|value| {
-            if value == "*" {
-                return true;
+/// Exact, or what begins with the text before a last `*`.
+fn is_address(values: &[String], addr: Option<&str>) -> Held {
+    if values.is_empty() {
+        return Some(true);
+    }
+    let addr = addr?;
+    let is_found = values.iter().any(|value| {
+        if value == "*" {
+            return true;
+        }
+        // A `*` stands for whole parts, so that `10.1.*` begins with `10.1.`.
+        match value.strip_suffix(".*").or_else(|| value.strip_suffix(":*")) {
+            Some(start) => {
+                let mark = if value.ends_with(".*") { '.' } else { ':' };
+                let start = strip_wildcards(start, mark);
+                addr.to_lowercase().starts_with(&format!("{start}{mark}").to_lowercase())
             }
-            // A `*` stands for whole parts, so that `10.1.*` begins with `10.1.`.
-            match value.strip_suffix(".*").or_else(|| value.strip_suffix(":*")) {
-                Some(start) => {
-                    let mark = if value.ends_with(".*") { '.' } else { ':' };
-                    let start = strip_wildcards(start, mark);
-                    addr.to_lowercase().starts_with(&format!("{start}{mark}").to_lowercase())
-                }
-                None => value.eq_ignore_ascii_case(addr),
-            }
-        })
+            None => value.eq_ignore_ascii_case(addr),
+        }
+    });
+    Some(is_found)
 }
 
 /// `10.*.*` is `10.*`.

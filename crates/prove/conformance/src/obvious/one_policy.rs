@@ -53,7 +53,8 @@ pub(crate) fn ask(place: &Place<'_, '_>, prepared: &Prepared, entries: &mut Entr
         };
         let Some(found) = found else { continue };
         let applies = found.is_itself() || (found == MatchType::Below && place.asking.reaches_below());
-        if !applies || place.conditions(&prepared.policy.conditions, Against::Policy(prepared)) != Met::Yes {
+        let held = place.world.conditions(place, &prepared.policy.conditions);
+        if !applies || held == Met::No {
             continue;
         }
         if !answer.is_audit_determined && prepared.policy.is_audit_enabled {
@@ -61,7 +62,7 @@ pub(crate) fn ask(place: &Place<'_, '_>, prepared: &Prepared, entries: &mut Entr
             answer.audit_policy = Some(prepared.policy.id);
         }
         if !answer.is_determined && place.may_say_something(prepared) {
-            place.ask_items(prepared, found, entries, answer);
+            place.ask_items(prepared, (found, held), entries, answer);
         }
         if place.tag.is_some() {
             // A tag policy is found by its tag, whichever of its resources names it.
@@ -70,15 +71,13 @@ pub(crate) fn ask(place: &Place<'_, '_>, prepared: &Prepared, entries: &mut Entr
     }
 }
 
-/// For whom a condition that cannot be evaluated counts.
-#[derive(Clone, Copy)]
-pub(crate) enum Against<'a> {
-    /// A policy as a whole, which may allow and deny.
-    Policy(&'a Prepared),
-    /// An item that takes something away: a deny item or an allow exception.
-    Taking,
-    /// An item that gives something: an allow item or a deny exception.
-    Giving,
+/// What an item does where it matches.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Does {
+    /// A deny item or an allow exception.
+    Take,
+    /// An allow item or a deny exception.
+    Give,
 }
 
 impl Place<'_, '_> {
@@ -91,14 +90,6 @@ impl Place<'_, '_> {
             fillings: &fillings,
         };
         match_type(self.definition, self.kind, map, &asked)
-    }
-
-    pub(crate) fn conditions(
-        &self,
-        conditions: &[policy::model::PolicyCondition],
-        against: Against<'_>,
-    ) -> Met {
-        self.world.conditions(self, conditions, against)
     }
 
     /// A policy that nowhere names the access type, letter by letter, is passed over.
@@ -116,10 +107,16 @@ impl Place<'_, '_> {
         is_all || self.groups.access_types().any(|wanted| named.contains(&wanted))
     }
 
-    fn ask_items(&self, prepared: &Prepared, found: MatchType, entries: &mut Entries, answer: &mut Answer) {
+    fn ask_items(
+        &self,
+        prepared: &Prepared,
+        (found, held): (MatchType, Met),
+        entries: &mut Entries,
+        answer: &mut Answer,
+    ) {
         let context = self.asking.request.context;
         for access in self.groups.access_types() {
-            let Some(said) = self.ask_access(prepared, access) else { continue };
+            let Some(said) = self.ask_access(prepared, held, access) else { continue };
             if !said.is_allowed && found == MatchType::Below && context.ignores_denials_below {
                 continue;
             }
@@ -152,7 +149,7 @@ impl Place<'_, '_> {
         }
     }
 
-    fn ask_access(&self, prepared: &Prepared, access: &str) -> Option<Entry> {
+    fn ask_access(&self, prepared: &Prepared, held: Met, access: &str) -> Option<Entry> {
         let policy = &prepared.policy;
         let entry = |is_allowed: bool| Entry {
             is_allowed,
@@ -164,28 +161,36 @@ impl Place<'_, '_> {
         };
         match self.kind {
             PolicyKind::Mask => {
-                let mask = policy
-                    .mask_items
-                    .iter()
-                    .find(|mask| self.item_matches(&mask.item, access, Against::Giving))?;
-                Some(Entry { mask: Some(self.filled_mask(&mask.mask)), ..entry(true) })
+                let mut items = policy.mask_items.iter();
+                let (mask, held) =
+                    items.find_map(|mask| Some((mask, self.held(&mask.item, held, access)?)))?;
+                // What is not known to be harmless is not shown.
+                let nothing = || MaskInfo { mask_type: "MASK_NULL".to_owned(), ..MaskInfo::default() };
+                let mask = if held == Met::Yes { self.filled_mask(&mask.mask) } else { nothing() };
+                Some(Entry { mask: Some(mask), ..entry(true) })
             }
             PolicyKind::RowFilter => {
-                let items = &policy.filter_items;
-                let filter =
-                    items.iter().find(|filter| self.item_matches(&filter.item, access, Against::Giving))?;
-                let expr = self.world.filled_text(self.asking, &filter.filter_expr);
+                let mut items = policy.filter_items.iter();
+                let (filter, held) =
+                    items.find_map(|filter| Some((filter, self.held(&filter.item, held, access)?)))?;
+                let expr = match held {
+                    Met::Yes => self.world.filled_text(self.asking, &filter.filter_expr),
+                    Met::No | Met::Unknown => "false".to_owned(),
+                };
                 Some(Entry { filter: Some(expr), ..entry(true) })
             }
             PolicyKind::Access | PolicyKind::Audit => {
-                let any = |items: &[Item], against: Against<'_>| {
-                    items.iter().any(|item| self.item_matches(item, access, against))
+                let any = |items: &[Item], does: Does| {
+                    items.iter().any(|item| match self.held(item, held, access) {
+                        Some(Met::Yes) => true,
+                        Some(Met::Unknown) => does == Does::Take,
+                        Some(Met::No) | None => false,
+                    })
                 };
-                if any(&policy.deny_items, Against::Taking) && !any(&policy.deny_exceptions, Against::Giving)
-                {
+                if any(&policy.deny_items, Does::Take) && !any(&policy.deny_exceptions, Does::Give) {
                     return Some(entry(false));
                 }
-                if any(&policy.items, Against::Giving) && !any(&policy.allow_exceptions, Against::Taking) {
+                if any(&policy.items, Does::Give) && !any(&policy.allow_exceptions, Does::Take) {
                     return Some(entry(true));
                 }
                 policy.is_deny_all_else.then(|| entry(false))
@@ -203,15 +208,26 @@ impl Place<'_, '_> {
         }
     }
 
-    fn item_matches(&self, item: &Item, access: &str, against: Against<'_>) -> bool {
+    /// What the conditions of an item and of its policy say, if the item is about the user and the access type.
+    fn held(&self, item: &Item, of_policy: Met, access: &str) -> Option<Met> {
         if !self.is_for(item) {
-            return false;
+            return None;
         }
         if self.asking.is_admin() {
-            return item.delegate_admin;
+            return item.delegate_admin.then_some(of_policy);
         }
-        item.accesses.iter().any(|granted| granted.is_allowed && granted.kind.eq_ignore_ascii_case(access))
-            && self.conditions(&item.conditions, against) == Met::Yes
+        let is_granted = item
+            .accesses
+            .iter()
+            .any(|granted| granted.is_allowed && granted.kind.eq_ignore_ascii_case(access));
+        if !is_granted {
+            return None;
+        }
+        match (self.world.conditions(self, &item.conditions), of_policy) {
+            (Met::No, _) | (_, Met::No) => None,
+            (Met::Unknown, _) | (_, Met::Unknown) => Some(Met::Unknown),
+            (Met::Yes, Met::Yes) => Some(Met::Yes),
+        }
     }
 
     fn is_for(&self, item: &Item) -> bool {
