@@ -40,7 +40,7 @@ impl<'w> Ours<'w> {
 
     fn decide(&self, request: usize) -> Answer {
         let Some((kind, request)) = self.requests.get(request) else { return Answer::Undetermined };
-        match self.snapshot.evaluate(*kind, request).decision {
+        match self.snapshot.decide_for(*kind, request).access {
             Decision::Allowed => Answer::Allowed,
             Decision::Denied => Answer::Denied,
             Decision::Undetermined => Answer::Undetermined,

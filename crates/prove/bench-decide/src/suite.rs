@@ -114,16 +114,11 @@ fn prepare(form: Form, n_policies: u32) -> Result<Ready> {
     let state = world.state;
     // A million policies of JSON would only say the same at greater length.
     let from_json = if n_policies <= 100_000 { Some(build_from_json(&state)?) } else { None };
-    let mut built = None;
-    let mut build_s = 0.0;
-    let memory = allocation_counter::measure(|| {
-        let watch = Watch::start();
-        built = Some(Snapshot::build(state));
-        build_s = watch.elapsed().as_secs_f64();
-    });
-    let snapshot = built.ok_or_else(|| anyhow!("nothing was built"))?;
-    let snapshot = snapshot.map_err(|faults| anyhow!("{faults:?}")).context("the generated policies")?;
-    let bytes = memory.bytes_current as f64 / f64::from(n_policies);
+    let mut without = state.clone();
+    without.policies.clear();
+    let (_, bytes_without, _) = build(without)?;
+    let (snapshot, bytes, build_s) = build(state)?;
+    let bytes = (bytes - bytes_without) / f64::from(n_policies);
     let who = memberships(&snapshot, &asked);
     let mut size = Size { n_policies, build_s, bytes_per_policy: bytes, ..Size::default() };
     if let Some((seconds, other)) = from_json {
@@ -135,6 +130,20 @@ fn prepare(form: Form, n_policies: u32) -> Result<Ready> {
         agree(&mut both)?;
     }
     Ok(Ready { world_size: n_policies, snapshot, asked, who, size })
+}
+
+/// The snapshot, the bytes of memory that it holds beside the state, and how many seconds it took.
+fn build(state: State) -> Result<(Snapshot, f64, f64)> {
+    let mut built = None;
+    let mut seconds = 0.0;
+    let memory = allocation_counter::measure(|| {
+        let watch = Watch::start();
+        built = Some(Snapshot::build(state));
+        seconds = watch.elapsed().as_secs_f64();
+    });
+    let snapshot = built.ok_or_else(|| anyhow!("nothing was built"))?;
+    let snapshot = snapshot.map_err(|faults| anyhow!("{faults:?}")).context("the generated policies")?;
+    Ok((snapshot, memory.bytes_current as f64, seconds))
 }
 
 /// How long it took from the text, and what came of it.
@@ -290,7 +299,10 @@ fn remarks(form: Form, load: Option<f64>) -> Vec<String> {
     remarks
 }
 
-/// Asks one world without end to it that matters, so that a profiler has something to look at.
+/// How often all requests are asked for a profiler.
+const N_SPINS: usize = 20;
+
+/// Asks one world over and over, so that a profiler has something to look at.
 ///
 /// # Errors
 /// The engine fails.
@@ -298,10 +310,10 @@ pub(crate) fn spin(n_policies: u32) -> Result<()> {
     let ready = [prepare(Form::QUICK, n_policies)?];
     for contender in &mut ours(&ready)? {
         let watch = Watch::start();
-        for _ in 0..200 {
+        for _ in 0..N_SPINS {
             contender.ask_all()?;
         }
-        let nanos = watch.nanos() as f64 / (200.0 * contender.n_requests() as f64);
+        let nanos = watch.nanos() as f64 / (N_SPINS as f64 * contender.n_requests() as f64);
         println!("{}: {nanos:.0} ns a decision", contender.name());
     }
     Ok(())

@@ -28,11 +28,16 @@ impl Snapshot {
 
     /// The same answer without words, which costs no memory: what is asked most often.
     pub fn decide<'s>(&'s self, r: &'s Request<'_>) -> Decided<'s> {
+        self.decide_for(PolicyKind::Access, r)
+    }
+
+    /// What the policies of one kind decide, without words. A mask or a row filter that applies counts as allowed.
+    pub fn decide_for<'s>(&'s self, kind: PolicyKind, r: &'s Request<'_>) -> Decided<'s> {
         match self.asked_service(r) {
             Err(_) => Decided { access: Decision::Denied, policy: None },
             Ok(service) => {
                 let asked = Asked::new(self, service, r, self.plugin().condition_errors);
-                let running = Evaluator::new(&asked, OF_GATE).run().running;
+                let running = Evaluator::new(&asked, Mode { kind, ..OF_GATE }).run().running;
                 let policy = match running.by {
                     By::Policy(entry) => Some(entry.policy),
                     By::Nothing | By::SuperUser | By::NoSuperUser | By::NotDenied | By::Inline => None,

@@ -8,9 +8,9 @@ use super::running::{By, Entry, EntryItem, Results, Running};
 use super::trace::{Considered, Note, Trace};
 use super::{MatchType, Resource};
 use crate::condition::Held;
-use crate::matching::RequestPath;
+use crate::matching::{Levels, RequestPath};
 use crate::model::PolicyKind;
-use crate::snapshot::{Candidates, CompiledPolicy, Policies, Reach, Repository};
+use crate::snapshot::{Candidates, CompiledPolicy, Policies, PolicyIndex, Reach, Repository};
 
 /// How to evaluate.
 #[derive(Clone, Copy, Debug)]
@@ -180,16 +180,13 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
             return found;
         }
         let levels = policies.levels.of(self.mode.kind);
+        // Tags of one kind, which often stand together, are what the same policies are about.
+        let mut of_kind: (&str, Candidates<'a>) = ("", Candidates::new());
         for tag in tags {
-            let resource = Resource::new([(TAG_LEVEL, &*tag.kind)]);
-            let Some(path) = RequestPath::new(levels, &resource) else { continue };
-            for policy in index.candidates(&path, Reach::ITSELF) {
-                let is_named = policy.is_everywhere && self.asked.counts_everywhere()
-                    || policy.matches(&path, &self.asked.matching(), MatchType::is_itself);
-                if is_named && policy.is_enabled && policy.is_valid_at(self.asked.r.now) {
-                    found.push(TagCandidate { policy, tag });
-                }
+            if of_kind.0 != &*tag.kind {
+                of_kind = (&tag.kind, self.about_tag(index, levels, &tag.kind));
             }
+            found.extend(of_kind.1.iter().map(|policy| TagCandidate { policy, tag }));
         }
         let order = |a: &TagCandidate<'_, '_>, b: &TagCandidate<'_, '_>| match self.mode.kind {
             PolicyKind::Access | PolicyKind::Audit => a.policy.evaluated_before(b.policy),
@@ -199,6 +196,19 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
             PolicyKind::RowFilter => a.policy.named_before(b.policy),
         };
         found.sort_by(order);
+        found
+    }
+
+    /// The tag policies in force about a kind of tag.
+    fn about_tag(&self, index: &'a PolicyIndex, levels: &Levels, kind: &str) -> Candidates<'a> {
+        let resource = Resource::new([(TAG_LEVEL, kind)]);
+        let Some(path) = RequestPath::new(levels, &resource) else { return Candidates::new() };
+        let mut found = index.candidates(&path, Reach::ITSELF);
+        found.retain(|policy| {
+            let is_named = policy.is_everywhere && self.asked.counts_everywhere()
+                || policy.matches(&path, &self.asked.matching(), MatchType::is_itself);
+            is_named && policy.is_enabled && policy.is_valid_at(self.asked.r.now)
+        });
         found
     }
 
@@ -317,6 +327,14 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
         let asked = self.asked;
         let ignores_below = asked.r.context.ignores_denials_below;
         let is_any = asked.is_any();
+        // Of many access types asked, none needs to be looked at if no item is about whoever asks.
+        if is_any
+            && self.trace.is_none()
+            && self.mode.kind == PolicyKind::Access
+            && !says_anything(policy, asked)
+        {
+            return self.results.settle(asked, running);
+        }
         for (at, target) in targets(&asked.asking, asked).enumerate() {
             let Some(entry) = self.says(policy, held, target, tag) else { continue };
             // A denial of something below says nothing of the whole.
@@ -380,6 +398,12 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
             trace.add(Considered::new(policy, tag.map(|tag| &*tag.kind), note()));
         }
     }
+}
+
+/// Whether an access policy can have a word for whoever asks.
+fn says_anything(policy: &CompiledPolicy, asked: &Asked<'_, '_>) -> bool {
+    let mut items = policy.allows.iter().chain(&policy.denies);
+    policy.is_deny_all_else || items.any(|item| asked.reached(item).is_some())
 }
 
 /// The one level of a tag definition.

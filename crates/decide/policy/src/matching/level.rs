@@ -75,7 +75,9 @@ impl LevelOptions {
 /// The values that a policy names at one level.
 #[derive(Clone, Debug)]
 pub(crate) struct LevelMatcher {
+    /// Names first, in order, so that one of many is found without comparing all.
     patterns: Box<[Pattern]>,
+    n_names: u32,
     is_any: bool,
     is_excludes: bool,
 }
@@ -106,8 +108,15 @@ impl LevelMatcher {
         if takes_any {
             patterns.clear();
         }
+        patterns.sort_by(|a, b| b.name().is_some().cmp(&a.name().is_some()).then(a.name().cmp(&b.name())));
+        let n_names = patterns.iter().take_while(|pattern| pattern.name().is_some()).count();
         let is_any = patterns.is_empty();
-        Self { patterns: patterns.into_boxed_slice(), is_any, is_excludes: values.is_excludes }
+        Self {
+            patterns: patterns.into_boxed_slice(),
+            n_names: u32::try_from(n_names).unwrap_or_default(),
+            is_any,
+            is_excludes: values.is_excludes,
+        }
     }
 
     /// Whether every value is named; with excludes that leaves none.
@@ -142,12 +151,26 @@ impl LevelMatcher {
         if self.is_any {
             return !self.is_excludes;
         }
-        let names = |value: &Value<'_>| self.patterns.iter().any(|p| p.matches(value, level.scope, context));
+        let names = |value: &Value<'_>| self.names(value, level.scope, context);
         if level.asks_for_all() {
             // There is nothing to exclude from a request for everything.
             return level.scope == ElementScope::ItselfOrPrefix && level.values().iter().any(names);
         }
         level.values().iter().any(names) != self.is_excludes
+    }
+
+    fn names(&self, value: &Value<'_>, scope: ElementScope, context: &MatchContext<'_>) -> bool {
+        let n_names = usize::try_from(self.n_names).unwrap_or_default();
+        let (names, others) = self.patterns.split_at_checked(n_names).unwrap_or((&[], &self.patterns));
+        let is_name = match scope {
+            ElementScope::Itself => names
+                .binary_search_by(|pattern| pattern.name().unwrap_or_default().cmp(value.bytes()))
+                .is_ok(),
+            ElementScope::ItselfOrChild | ElementScope::ItselfOrPrefix => {
+                names.iter().any(|pattern| pattern.matches(value, scope, context))
+            }
+        };
+        is_name || others.iter().any(|pattern| pattern.matches(value, scope, context))
     }
 }
 

@@ -78,6 +78,11 @@ impl Pattern {
         Some(Self { shape, class: options.class, separator, text: text.into_boxed_str(), rest })
     }
 
+    /// The text that a value must be, if it is just that.
+    pub(crate) fn name(&self) -> Option<&[u8]> {
+        (self.shape == Shape::Equal && self.rest.is_none()).then_some(self.text.as_bytes())
+    }
+
     pub(crate) fn is_dynamic(&self) -> bool {
         self.rest.as_ref().is_some_and(|rest| rest.syntax.is_some())
     }

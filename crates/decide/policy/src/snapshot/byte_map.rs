@@ -1,15 +1,16 @@
 //! A map from texts that is cheap to copy and to change in one place, however large it is.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
+use std::hash::Hasher;
 use std::sync::Arc;
 
-/// Shards hold about this many entries, so that a change copies no more than one of them.
-const SHARD_ENTRIES: usize = 64;
+use hashbrown::HashTable;
+
+/// Shards hold at most about this many entries, so that a change copies no more than one of them.
+const SHARD_ENTRIES_MAX: usize = 512;
 /// By how much the number of shards grows.
 const GROWTH: usize = 8;
-
-type Shard<V> = HashMap<Box<[u8]>, V, BuildHasherDefault<ByteHasher>>;
+/// Which bits of a hash choose the shard: a shard's own table goes by the lowest and the highest ones.
+const SHARD_SHIFT: u32 = 32;
 
 /// A map in shards that copies share.
 #[derive(Clone, Debug)]
@@ -17,6 +18,43 @@ pub(crate) struct ByteMap<V> {
     /// As many as a power of two.
     shards: Vec<Arc<Shard<V>>>,
     n_entries: usize,
+}
+
+type Shard<V> = HashTable<Entry<V>>;
+
+#[derive(Clone, Debug)]
+struct Entry<V> {
+    key: Key,
+    value: V,
+}
+
+/// A text, short ones without memory of their own.
+#[derive(Clone, Debug)]
+enum Key {
+    Short(u8, [u8; SHORT_BYTES]),
+    Long(Box<[u8]>),
+}
+
+const SHORT_BYTES: usize = 22;
+
+impl Key {
+    fn new(text: &[u8]) -> Self {
+        let mut bytes = [0; SHORT_BYTES];
+        match (u8::try_from(text.len()), bytes.get_mut(..text.len())) {
+            (Ok(length), Some(place)) => {
+                place.copy_from_slice(text);
+                Self::Short(length, bytes)
+            }
+            _ => Self::Long(text.into()),
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Short(length, bytes) => bytes.get(..usize::from(*length)).unwrap_or(bytes),
+            Self::Long(bytes) => bytes,
+        }
+    }
 }
 
 impl<V> Default for ByteMap<V> {
@@ -27,11 +65,16 @@ impl<V> Default for ByteMap<V> {
 
 impl<V: Clone> ByteMap<V> {
     pub(crate) fn get(&self, key: &[u8]) -> Option<&V> {
-        self.shards.get(self.shard_of(key))?.get(key)
+        if self.n_entries == 0 {
+            return None;
+        }
+        let hash = hash_of(key);
+        let shard = self.shards.get(self.shard_of(hash))?;
+        shard.find(hash, |entry| entry.key.bytes() == key).map(|entry| &entry.value)
     }
 
     pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
-        self.shards.iter().flat_map(|shard| shard.values())
+        self.shards.iter().flat_map(|shard| shard.iter()).map(|entry| &entry.value)
     }
 
     /// The value of a key, made if it is not there, to be changed.
@@ -39,37 +82,45 @@ impl<V: Clone> ByteMap<V> {
     where
         V: Default,
     {
-        if self.n_entries >= self.shards.len() * SHARD_ENTRIES * GROWTH || self.shards.is_empty() {
+        if self.n_entries >= self.shards.len() * SHARD_ENTRIES_MAX {
             self.grow();
         }
-        let at = self.shard_of(key);
+        let hash = hash_of(key);
+        let at = self.shard_of(hash);
         let shard = Arc::make_mut(self.shards.get_mut(at)?);
-        if !shard.contains_key(key) {
-            shard.insert(key.into(), V::default());
+        if shard.find(hash, |entry| entry.key.bytes() == key).is_none() {
+            let new = Entry { key: Key::new(key), value: V::default() };
+            shard.insert_unique(hash, new, |entry| hash_of(entry.key.bytes()));
             self.n_entries += 1;
         }
-        shard.get_mut(key)
+        shard.find_mut(hash, |entry| entry.key.bytes() == key).map(|entry| &mut entry.value)
     }
 
-    fn shard_of(&self, key: &[u8]) -> usize {
-        // The high bits, because a shard's own table goes by the low ones.
-        let hash = BuildHasherDefault::<ByteHasher>::default().hash_one(key) >> 40;
-        usize::try_from(hash).unwrap_or(0) & self.shards.len().saturating_sub(1)
+    fn shard_of(&self, hash: u64) -> usize {
+        usize::try_from(hash >> SHARD_SHIFT).unwrap_or(0) & self.shards.len().saturating_sub(1)
     }
 
     fn grow(&mut self) {
         let n_shards = if self.shards.is_empty() { 1 } else { self.shards.len() * GROWTH };
-        let old = std::mem::replace(&mut self.shards, vec![Arc::new(Shard::default()); n_shards]);
+        let old = std::mem::replace(&mut self.shards, vec![Arc::new(Shard::new()); n_shards]);
         for shard in old {
             let shard = Arc::try_unwrap(shard).unwrap_or_else(|shared| (*shared).clone());
-            for (key, value) in shard {
-                let at = self.shard_of(&key);
+            for entry in shard {
+                let hash = hash_of(entry.key.bytes());
+                let at = self.shard_of(hash);
                 if let Some(shard) = self.shards.get_mut(at) {
-                    Arc::make_mut(shard).insert(key, value);
+                    let shard = Arc::make_mut(shard);
+                    shard.insert_unique(hash, entry, |entry| hash_of(entry.key.bytes()));
                 }
             }
         }
     }
+}
+
+fn hash_of(text: &[u8]) -> u64 {
+    let mut hasher = ByteHasher(text.len() as u64);
+    hasher.write(text);
+    hasher.0
 }
 
 /// A quick hash of short texts. Whoever writes policies could make texts that collide, and would slow down only
@@ -89,17 +140,14 @@ impl ByteHasher {
 
 impl Hasher for ByteHasher {
     fn write(&mut self, bytes: &[u8]) {
-        let mut chunks = bytes.chunks_exact(8);
-        for chunk in &mut chunks {
-            self.add(<[u8; 8]>::try_from(chunk).map_or(0, u64::from_le_bytes));
+        let mut rest = bytes;
+        while let Some((chunk, after)) = rest.split_first_chunk::<8>() {
+            self.add(u64::from_le_bytes(*chunk));
+            rest = after;
         }
-        let rest = chunks.remainder();
         if !rest.is_empty() {
-            let mut last = [0; 8];
-            for (to, from) in last.iter_mut().zip(rest) {
-                *to = *from;
-            }
-            self.add(u64::from_le_bytes(last));
+            let last = rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+            self.add(last);
         }
     }
 
@@ -109,5 +157,25 @@ impl Hasher for ByteHasher {
 
     fn finish(&self) -> u64 {
         self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ByteMap;
+
+    #[test]
+    fn what_was_put_is_found_and_a_copy_keeps_what_it_had() {
+        let mut map: ByteMap<usize> = ByteMap::default();
+        let key = |n: usize| format!("{}{n}", "long ".repeat(n % 9));
+        for n in 0..10_000 {
+            *map.entry(key(n).as_bytes()).unwrap() = n;
+        }
+        let copy = map.clone();
+        *map.entry(key(77).as_bytes()).unwrap() = 0;
+        assert!((0..10_000).all(|n| copy.get(key(n).as_bytes()) == Some(&n)));
+        assert_eq!(map.get(key(77).as_bytes()), Some(&0));
+        assert_eq!(map.get(b"nothing"), None);
+        assert_eq!(copy.values().count(), 10_000);
     }
 }

@@ -42,22 +42,27 @@ pub(crate) struct Index {
 
 #[derive(Clone, Debug, Default)]
 struct Node {
-    /// What ends here.
-    here: SmallVec<[Slot; 2]>,
-    /// What has more levels and cannot be sorted in further.
-    to_try: Vec<Slot>,
-    /// By level; more than one only where the definition forks.
-    branches: SmallVec<[(u8, Arc<Branch>); 1]>,
+    slots: Marked,
+    branches: Option<Arc<Branch>>,
 }
 
-/// What the next level may be.
-#[derive(Clone, Debug, Default)]
+/// What a level may be.
+#[derive(Clone, Debug)]
 struct Branch {
-    /// Every value.
+    level: u8,
+    /// Another level that may follow, where the definition forks.
+    other: Option<Arc<Branch>>,
+    /// Every value, with levels after it that are not.
     any: Option<Arc<Node>>,
     /// Any value might do, and some do not.
     open: Option<Arc<Node>>,
-    exact: ByteMap<Arc<Node>>,
+    exact: ByteMap<Node>,
+    parts: Option<Arc<Parts>>,
+}
+
+/// What is found by a part of a value.
+#[derive(Clone, Debug, Default)]
+struct Parts {
     prefixes: Affixes,
     suffixes: Affixes,
 }
@@ -66,9 +71,10 @@ struct Branch {
 #[derive(Clone, Debug, Default)]
 struct Affixes {
     lengths: Vec<usize>,
-    nodes: ByteMap<Arc<Node>>,
+    nodes: ByteMap<Node>,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     Put,
     Remove,
@@ -76,11 +82,11 @@ enum Change {
 
 impl Index {
     pub(crate) fn insert(&mut self, matcher: &ResourceMatcher, slot: Slot) {
-        self.root.change(matcher, 0, slot, 1, &Change::Put);
+        self.root.change(matcher, 0, slot, 1, Change::Put);
     }
 
     pub(crate) fn remove(&mut self, matcher: &ResourceMatcher, slot: Slot) {
-        self.root.change(matcher, 0, slot, 1, &Change::Remove);
+        self.root.change(matcher, 0, slot, 1, Change::Remove);
     }
 
     /// What can match, in ascending order.
@@ -96,94 +102,103 @@ impl Index {
 }
 
 impl Node {
-    fn change(
-        &mut self,
-        matcher: &ResourceMatcher,
-        depth: usize,
-        slot: Slot,
-        n_keys: usize,
-        change: &Change,
-    ) {
-        let Some((level, next)) = matcher.path().get(depth) else {
-            return changed(&mut self.here, slot, change);
-        };
+    fn change(&mut self, matcher: &ResourceMatcher, depth: usize, slot: Slot, n_keys: usize, change: Change) {
+        let rest = matcher.path().get(depth..).unwrap_or_default();
+        let Some((level, next)) = rest.first() else { return self.slots.change(slot | HERE, change) };
+        // What takes everything from here on is told apart from nothing that a request may still name.
+        if rest.iter().all(|(_, next)| next.takes_all()) {
+            return self.slots.change(slot, change);
+        }
         let n_keys = n_keys.saturating_mul(next.keys().count().max(1));
-        let Ok(level) = u8::try_from(*level) else { return changed(&mut self.to_try, slot, change) };
-        if n_keys > KEYS_MAX {
-            return changed(&mut self.to_try, slot, change);
-        }
-        if !self.branches.iter().any(|(of, _)| *of == level) {
-            self.branches.push((level, Arc::default()));
-        }
-        let Some((_, branch)) = self.branches.iter_mut().find(|(of, _)| *of == level) else { return };
-        let branch = Arc::make_mut(branch);
-        let mut within = |node: &mut Arc<Node>| {
-            Arc::make_mut(node).change(matcher, depth + 1, slot, n_keys, change);
+        let level = match u8::try_from(*level) {
+            Ok(level) if n_keys <= KEYS_MAX => level,
+            _ => return self.slots.change(slot, change),
         };
+        let branch = branch_of(&mut self.branches, level);
+        let mut within = |node: &mut Node| node.change(matcher, depth + 1, slot, n_keys, change);
         if next.takes_all() {
-            return within(branch.any.get_or_insert_default());
+            return within(Arc::make_mut(branch.any.get_or_insert_default()));
         }
         for key in next.keys() {
             match key {
-                LevelKey::Anything => within(branch.open.get_or_insert_default()),
-                LevelKey::Exact(text) => branch.exact.entry(text.as_bytes()).map_or((), &mut within),
-                LevelKey::Prefix(text) => branch.prefixes.entry(text.as_bytes()).map_or((), &mut within),
-                LevelKey::Suffix(text) => branch.suffixes.entry(text.as_bytes()).map_or((), &mut within),
+                LevelKey::Anything => within(Arc::make_mut(branch.open.get_or_insert_default())),
+                LevelKey::Exact(text) => {
+                    branch.exact.entry(text.as_bytes()).into_iter().for_each(&mut within);
+                }
+                LevelKey::Prefix(text) => {
+                    let parts = Arc::make_mut(branch.parts.get_or_insert_default());
+                    parts.prefixes.entry(text.as_bytes()).into_iter().for_each(&mut within);
+                }
+                LevelKey::Suffix(text) => {
+                    let parts = Arc::make_mut(branch.parts.get_or_insert_default());
+                    parts.suffixes.entry(text.as_bytes()).into_iter().for_each(&mut within);
+                }
             }
         }
     }
 
     fn visit(&self, rest: &[RequestLevel<'_>], reach: Reach, is_root: bool, found: &mut Slots) {
-        found.extend_from_slice(&self.to_try);
-        let Some((next, rest)) = rest.split_first() else {
-            found.extend_from_slice(&self.here);
-            return self.below(reach, found);
-        };
         // What names no level at all is above nothing.
-        if reach.above && !is_root {
-            found.extend_from_slice(&self.here);
-        }
-        let Some((_, branch)) = self.branches.iter().find(|(of, _)| usize::from(*of) == next.level) else {
+        self.slots.add_to(found, rest.is_empty() || (reach.above && !is_root));
+        let Some((next, rest)) = rest.split_first() else { return self.below(reach, found) };
+        let Some(branch) = self.branches().find(|branch| usize::from(branch.level) == next.level) else {
             return;
         };
-        let mut visit = |node: &Arc<Node>| node.visit(rest, reach, false, found);
-        branch.any.iter().chain(&branch.open).for_each(&mut visit);
+        let mut visit = |node: &Node| node.visit(rest, reach, false, found);
+        branch.any.iter().chain(&branch.open).for_each(|node| visit(node));
         let Some(keys) = next.keys() else { return branch.searched().for_each(visit) };
         for key in keys {
             branch.exact.get(key).into_iter().for_each(&mut visit);
-            branch.prefixes.of(key, |key, length| key.get(..length)).for_each(&mut visit);
-            branch
-                .suffixes
-                .of(key, |key, length| key.get(key.len().checked_sub(length)?..))
-                .for_each(&mut visit);
+            let Some(parts) = &branch.parts else { continue };
+            parts.prefixes.of(key, |key, length| key.get(..length)).for_each(&mut visit);
+            let end = |key: &[u8], length: usize| key.len().checked_sub(length);
+            parts.suffixes.of(key, |key, length| key.get(end(key, length)?..)).for_each(&mut visit);
         }
     }
 
     /// What the levels that the request does not have lead to.
     fn below(&self, reach: Reach, found: &mut Slots) {
-        for (_, branch) in &self.branches {
-            let mut visit = |node: &Arc<Node>| {
-                found.extend_from_slice(&node.to_try);
-                found.extend_from_slice(&node.here);
+        for branch in self.branches() {
+            let mut visit = |node: &Node| {
+                node.slots.add_to(found, true);
                 node.below(reach, found);
             };
-            branch.any.iter().for_each(&mut visit);
+            branch.any.iter().for_each(|node| visit(node));
             if reach.below {
-                branch.open.iter().chain(branch.searched()).for_each(visit);
+                branch.open.iter().for_each(|node| visit(node));
+                branch.searched().for_each(visit);
             }
         }
     }
+
+    fn branches(&self) -> impl Iterator<Item = &Branch> {
+        std::iter::successors(self.branches.as_deref(), |branch| branch.other.as_deref())
+    }
+}
+
+/// The branch of a level, made if it is not there.
+fn branch_of(place: &mut Option<Arc<Branch>>, level: u8) -> &mut Branch {
+    let branch = Arc::make_mut(place.get_or_insert_with(|| Arc::new(Branch::new(level))));
+    if branch.level == level { branch } else { branch_of(&mut branch.other, level) }
 }
 
 impl Branch {
+    fn new(level: u8) -> Self {
+        Self { level, other: None, any: None, open: None, exact: ByteMap::default(), parts: None }
+    }
+
     /// Everything that is found by a text.
-    fn searched(&self) -> impl Iterator<Item = &Arc<Node>> {
-        self.exact.values().chain(self.prefixes.nodes.values()).chain(self.suffixes.nodes.values())
+    fn searched(&self) -> impl Iterator<Item = &Node> {
+        let parts = self
+            .parts
+            .iter()
+            .flat_map(|parts| parts.prefixes.nodes.values().chain(parts.suffixes.nodes.values()));
+        self.exact.values().chain(parts)
     }
 }
 
 impl Affixes {
-    fn entry(&mut self, text: &[u8]) -> Option<&mut Arc<Node>> {
+    fn entry(&mut self, text: &[u8]) -> Option<&mut Node> {
         if let Err(at) = self.lengths.binary_search(&text.len()) {
             self.lengths.insert(at, text.len());
         }
@@ -194,46 +209,66 @@ impl Affixes {
         &'s self,
         key: &'s [u8],
         part: impl Fn(&'s [u8], usize) -> Option<&'s [u8]>,
-    ) -> impl Iterator<Item = &'s Arc<Node>> {
+    ) -> impl Iterator<Item = &'s Node> {
         let parts = self.lengths.iter().map_while(move |length| part(key, *length));
         parts.filter_map(|part| self.nodes.get(part))
     }
 }
 
-fn changed(slots: &mut impl SlotList, slot: Slot, change: &Change) {
-    match change {
-        Change::Put => slots.put(slot),
-        Change::Remove => slots.take(slot),
+/// The mark of a slot that is found only where the request ends; the others are found wherever it goes on to. There
+/// are far fewer policies than the marked numbers leave room for.
+const HERE: Slot = 1 << 31;
+
+/// Slots with their marks, a few of them without memory of their own.
+#[derive(Clone, Debug)]
+enum Marked {
+    Few(u8, [Slot; 3]),
+    Many(Vec<Slot>),
+}
+
+impl Default for Marked {
+    fn default() -> Self {
+        Self::Few(0, [0; 3])
     }
 }
 
-trait SlotList {
-    fn put(&mut self, slot: Slot);
-    fn take(&mut self, slot: Slot);
-}
-
-impl SlotList for Vec<Slot> {
-    fn put(&mut self, slot: Slot) {
-        // Several keys of one resource may lead to the same place, one right after the other.
-        if self.last() != Some(&slot) {
-            self.push(slot);
+impl Marked {
+    fn all(&self) -> &[Slot] {
+        match self {
+            Self::Few(n, slots) => slots.get(..usize::from(*n)).unwrap_or(slots),
+            Self::Many(slots) => slots,
         }
     }
 
-    fn take(&mut self, slot: Slot) {
-        self.retain(|other| *other != slot);
+    fn add_to(&self, found: &mut Slots, ends_here: bool) {
+        let counts = |marked: &&Slot| ends_here || **marked & HERE == 0;
+        found.extend(self.all().iter().filter(counts).map(|marked| marked & !HERE));
     }
-}
 
-impl SlotList for SmallVec<[Slot; 2]> {
-    fn put(&mut self, slot: Slot) {
+    fn change(&mut self, marked: Slot, change: Change) {
         // Several keys of one resource may lead to the same place, one right after the other.
-        if self.last() != Some(&slot) {
-            self.push(slot);
+        if change == Change::Put && self.all().last() == Some(&marked) {
+            return;
         }
-    }
-
-    fn take(&mut self, slot: Slot) {
-        self.retain(|other| *other != slot);
+        match (&mut *self, change) {
+            (Self::Many(slots), Change::Put) => slots.push(marked),
+            (Self::Many(slots), Change::Remove) => slots.retain(|other| *other != marked),
+            (Self::Few(n, slots), Change::Put) => match slots.get_mut(usize::from(*n)) {
+                Some(place) => {
+                    *place = marked;
+                    *n += 1;
+                }
+                None => {
+                    let mut many = slots.to_vec();
+                    many.push(marked);
+                    *self = Self::Many(many);
+                }
+            },
+            (Self::Few(..), Change::Remove) => {
+                let left: Vec<Slot> = self.all().iter().copied().filter(|other| *other != marked).collect();
+                *self = Self::default();
+                left.into_iter().for_each(|slot| self.change(slot, Change::Put));
+            }
+        }
     }
 }

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use stdx::Timestamp;
 
+use super::byte_map::ByteMap;
 use super::index::{Index, Reach, Slot};
-use crate::matching::{Levels, MatchContext, MatchType, RequestPath, ResourceMatcher};
+use crate::matching::{LevelKey, Levels, MatchContext, MatchType, RequestPath, ResourceMatcher};
 use crate::model::{Tag, TaggedResource, TaggedResourceId, ValiditySchedule};
 use crate::schedule::{Schedule, ScheduleReading};
 
@@ -55,6 +57,9 @@ impl CompiledTag {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TaggedResources {
     index: Index,
+    /// Those among them of which `below` knows nothing.
+    irregular: Index,
+    below: Below,
     resources: imbl::Vector<Option<Arc<Tagged>>>,
     slots: imbl::HashMap<TaggedResourceId, Slot>,
 }
@@ -78,6 +83,10 @@ impl TaggedResources {
         let Some(matcher) = ResourceMatcher::new(levels, &resource.resource)? else { return Ok(()) };
         let Ok(slot) = Slot::try_from(self.resources.len()) else { return Ok(()) };
         self.index.insert(&matcher, slot);
+        match Place::of(&matcher) {
+            Some(place) => tags.iter().for_each(|tag| self.below.put(&place, tag)),
+            None => self.irregular.insert(&matcher, slot),
+        }
         self.resources.push_back(Some(Arc::new(Tagged { matcher, tags })));
         self.slots.insert(resource.id, slot);
         Ok(())
@@ -86,8 +95,11 @@ impl TaggedResources {
     pub(crate) fn remove(&mut self, id: TaggedResourceId) {
         let Some(slot) = self.slots.remove(&id) else { return };
         let place = usize::try_from(slot).ok().and_then(|at| self.resources.get_mut(at));
-        if let Some(tagged) = place.and_then(Option::take) {
-            self.index.remove(&tagged.matcher, slot);
+        let Some(tagged) = place.and_then(Option::take) else { return };
+        self.index.remove(&tagged.matcher, slot);
+        match Place::of(&tagged.matcher) {
+            Some(place) => tagged.tags.iter().for_each(|tag| self.below.remove(&place, tag)),
+            None => self.irregular.remove(&tagged.matcher, slot),
         }
     }
 
@@ -95,7 +107,8 @@ impl TaggedResources {
         self.slots.is_empty()
     }
 
-    /// The tags of a resource and of what it is in, and with `below` of what is in it.
+    /// The tags of a resource and of what it is in, and with `below` of what is in it. What is below is told once for
+    /// each tag, however many resources there carry it.
     pub(crate) fn of<'s>(
         &'s self,
         request: &RequestPath<'_>,
@@ -103,9 +116,32 @@ impl TaggedResources {
         below: bool,
         mut found: impl FnMut(&'s CompiledTag, MatchType),
     ) {
-        let reach = if below { Reach::ANYWHERE } else { Reach::ABOVE };
-        for slot in self.index.find(request, reach) {
-            let place = usize::try_from(slot).ok().and_then(|at| self.resources.get(at));
+        if !below {
+            let slots = self.index.find(request, Reach::ABOVE);
+            return self.try_all(&slots, request, context, below, found);
+        }
+        let Some(place) = Place::of_request(request) else {
+            let slots = self.index.find(request, Reach::ANYWHERE);
+            return self.try_all(&slots, request, context, below, found);
+        };
+        let mut slots = self.index.find(request, Reach::ABOVE);
+        slots.extend(self.irregular.find(request, Reach::ANYWHERE));
+        slots.sort_unstable();
+        slots.dedup();
+        self.try_all(&slots, request, context, below, &mut found);
+        self.below.of(&place).for_each(|tag| found(tag, MatchType::Below));
+    }
+
+    fn try_all<'s>(
+        &'s self,
+        slots: &[Slot],
+        request: &RequestPath<'_>,
+        context: &MatchContext<'_>,
+        below: bool,
+        mut found: impl FnMut(&'s CompiledTag, MatchType),
+    ) {
+        for slot in slots {
+            let place = usize::try_from(*slot).ok().and_then(|at| self.resources.get(at));
             let Some(tagged) = place.and_then(Option::as_deref) else { continue };
             let lies = match request.levels().is_empty() {
                 // Nothing at all is asked for, and everything is below it.
@@ -121,5 +157,106 @@ impl TaggedResources {
                 tagged.tags.iter().for_each(|tag| found(tag, lies));
             }
         }
+    }
+}
+
+/// By place: the tags that resources below it carry, so that a request above many of them need not look at each.
+#[derive(Clone, Debug, Default)]
+struct Below {
+    tags: ByteMap<Arc<Vec<Counted>>>,
+}
+
+/// A tag, and how many resources carry it.
+#[derive(Clone, Debug)]
+struct Counted {
+    tag: Arc<CompiledTag>,
+    n: u32,
+}
+
+impl Below {
+    fn put(&mut self, place: &Place, tag: &Arc<CompiledTag>) {
+        for above in place.above() {
+            let Some(tags) = self.tags.entry(above) else { continue };
+            let tags = Arc::make_mut(tags);
+            match position(tags, tag) {
+                Ok(at) => tags.get_mut(at).into_iter().for_each(|counted| counted.n += 1),
+                Err(at) => tags.insert(at, Counted { tag: Arc::clone(tag), n: 1 }),
+            }
+        }
+    }
+
+    fn remove(&mut self, place: &Place, tag: &Arc<CompiledTag>) {
+        for above in place.above() {
+            let Some(tags) = self.tags.entry(above) else { continue };
+            let tags = Arc::make_mut(tags);
+            if let Ok(at) = position(tags, tag) {
+                match tags.get_mut(at) {
+                    Some(counted) if counted.n > 1 => counted.n -= 1,
+                    _ => drop(tags.remove(at)),
+                }
+            }
+        }
+    }
+
+    fn of(&self, place: &Place) -> impl Iterator<Item = &CompiledTag> {
+        self.tags.get(&place.text).into_iter().flat_map(|tags| tags.iter()).map(|counted| &*counted.tag)
+    }
+}
+
+/// Tags of one kind stand together.
+fn position(tags: &[Counted], tag: &Arc<CompiledTag>) -> Result<usize, usize> {
+    tags.binary_search_by(|counted| {
+        let by_address = || Arc::as_ptr(&counted.tag).addr().cmp(&Arc::as_ptr(tag).addr());
+        counted.tag.kind.cmp(&tag.kind).then_with(by_address)
+    })
+}
+
+/// A resource with one plain name at each level, as one text.
+#[derive(Debug)]
+struct Place {
+    text: SmallVec<[u8; 128]>,
+    /// Where each level begins.
+    starts: SmallVec<[usize; 5]>,
+}
+
+/// No text has this byte, so that two places never make the same text.
+const END: u8 = 0xFF;
+
+impl Place {
+    fn of(matcher: &ResourceMatcher) -> Option<Self> {
+        let mut place = Self::root();
+        for (level, values) in matcher.path() {
+            let mut keys = values.keys();
+            let (Some(LevelKey::Exact(name)), None) = (keys.next(), keys.next()) else { return None };
+            place.push(*level, name.as_bytes())?;
+        }
+        Some(place)
+    }
+
+    fn of_request(request: &RequestPath<'_>) -> Option<Self> {
+        let mut place = Self::root();
+        for level in request.levels() {
+            let mut keys = level.keys()?;
+            let (Some(name), None) = (keys.next(), keys.next()) else { return None };
+            place.push(level.level, name)?;
+        }
+        Some(place)
+    }
+
+    fn root() -> Self {
+        Self { text: SmallVec::new(), starts: SmallVec::new() }
+    }
+
+    fn push(&mut self, level: usize, name: &[u8]) -> Option<()> {
+        self.starts.push(self.text.len());
+        self.text.push(u8::try_from(level).ok()?);
+        self.text.extend_from_slice(name);
+        self.text.push(END);
+        Some(())
+    }
+
+    /// Everything that it is in, from the root on.
+    fn above(&self) -> impl Iterator<Item = &[u8]> {
+        self.starts.iter().filter_map(|end| self.text.get(..*end))
     }
 }
