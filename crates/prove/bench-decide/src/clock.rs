@@ -27,3 +27,26 @@ pub(crate) fn own_nanos() -> u64 {
     all.sort_unstable();
     all.get(all.len() / 2).copied().unwrap_or_default()
 }
+
+/// How long this thread has had a processor for itself, so that other work on the machine does not count.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Busy {
+    before: Option<u64>,
+    watch: Watch,
+}
+
+impl Busy {
+    pub(crate) fn start() -> Self {
+        Self { before: on_processor_nanos(), watch: Watch::start() }
+    }
+
+    /// The time on the wall where the system does not tell better.
+    pub(crate) fn nanos(self) -> u64 {
+        let busy = self.before.zip(on_processor_nanos()).map(|(before, after)| after.saturating_sub(before));
+        busy.filter(|nanos| *nanos > 0).unwrap_or_else(|| self.watch.nanos())
+    }
+}
+
+fn on_processor_nanos() -> Option<u64> {
+    std::fs::read_to_string("/proc/thread-self/schedstat").ok()?.split(' ').next()?.parse().ok()
+}

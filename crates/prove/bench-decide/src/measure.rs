@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use anyhow::{Result, bail};
 
-use crate::clock::{Watch, own_nanos};
+use crate::clock::{Busy, Watch, own_nanos};
 use crate::contenders::{Answer, Contender};
 
 /// The time of every timed call, and of all calls of untimed runs together.
@@ -101,9 +101,9 @@ pub(crate) fn rounds(contenders: &mut [Box<dyn Contender + '_>], n_rounds: usize
 
 fn one_round(contender: &mut dyn Contender, times: &mut Times) -> Result<()> {
     let n = contender.n_requests();
-    let watch = Watch::start();
+    let busy = Busy::start();
     contender.ask_all()?;
-    times.rounds.push(watch.nanos() as f64 / n as f64);
+    times.rounds.push(busy.nanos() as f64 / n as f64);
     contender.ask_timed(&mut times.calls)
 }
 

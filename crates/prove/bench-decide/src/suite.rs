@@ -10,7 +10,7 @@ use policy::{Membership, Snapshot};
 use serde_json::{Map, Value, json};
 use stdx::{Clock, SystemClock};
 
-use crate::clock::Watch;
+use crate::clock::{Busy, Watch};
 use crate::contenders::Contender;
 use crate::figures::{self, Measured, Size};
 use crate::govgen::{Asked, Mix, SERVICE, Shape, World, requests};
@@ -309,11 +309,11 @@ const N_SPINS: usize = 20;
 pub(crate) fn spin(n_policies: u32) -> Result<()> {
     let ready = [prepare(Form::QUICK, n_policies)?];
     for contender in &mut ours(&ready)? {
-        let watch = Watch::start();
+        let busy = Busy::start();
         for _ in 0..N_SPINS {
             contender.ask_all()?;
         }
-        let nanos = watch.nanos() as f64 / (N_SPINS as f64 * contender.n_requests() as f64);
+        let nanos = busy.nanos() as f64 / (N_SPINS as f64 * contender.n_requests() as f64);
         println!("{}: {nanos:.0} ns a decision", contender.name());
     }
     Ok(())
