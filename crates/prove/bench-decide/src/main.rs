@@ -1,5 +1,7 @@
 //! Measures policy decisions: ours at four sizes, and peers beside ours on what they can express.
 
+#[cfg(test)]
+mod allocations;
 mod clock;
 mod contenders;
 mod figures;

@@ -34,7 +34,26 @@ pub(crate) struct Asked<'a, 'd> {
     settings: Cow<'a, ConditionSettings>,
     numbers: Cow<'a, Numbers>,
     looks_below: bool,
+    /// The resource as access policies are compared with it, read once.
+    access_path: OnceCell<Option<RequestPath<'d>>>,
     tags: OnceCell<Tags<'a>>,
+}
+
+/// A requested resource that may have been read before.
+pub(crate) enum ReadPath<'q, 'd> {
+    Before(&'q RequestPath<'d>),
+    Own(RequestPath<'d>),
+}
+
+impl<'d> Deref for ReadPath<'_, 'd> {
+    type Target = RequestPath<'d>;
+
+    fn deref(&self) -> &RequestPath<'d> {
+        match self {
+            Self::Before(path) => path,
+            Self::Own(path) => path,
+        }
+    }
 }
 
 /// What about an item is asked.
@@ -129,6 +148,7 @@ impl<'a, 'd> Asked<'a, 'd> {
             settings: settings(snapshot, errors),
             numbers: snapshot.numbers_of(r.who),
             looks_below,
+            access_path: OnceCell::new(),
             tags: OnceCell::new(),
         }
     }
@@ -145,6 +165,7 @@ impl<'a, 'd> Asked<'a, 'd> {
             settings: self.settings.clone(),
             numbers: self.numbers.clone(),
             looks_below: self.looks_below,
+            access_path: OnceCell::new(),
             tags: OnceCell::new(),
         }
     }
@@ -178,7 +199,22 @@ impl<'a, 'd> Asked<'a, 'd> {
         !self.r.resource.levels().is_empty()
     }
 
-    pub(crate) fn path(&self, kind: PolicyKind) -> Option<RequestPath<'d>> {
+    /// The resource as policies of one kind are compared with it.
+    pub(crate) fn path(&self, kind: PolicyKind) -> Option<ReadPath<'_, 'd>> {
+        let levels = &self.service.policies.levels;
+        match self.access_path() {
+            Some(path) if levels.is_read_alike(kind, path) => Some(ReadPath::Before(path)),
+            None if kind == PolicyKind::Access => None,
+            _ => self.read(kind).map(ReadPath::Own),
+        }
+    }
+
+    /// The same for access policies, zones and tags.
+    pub(crate) fn access_path(&self) -> Option<&RequestPath<'d>> {
+        self.access_path.get_or_init(|| self.read(PolicyKind::Access)).as_ref()
+    }
+
+    fn read(&self, kind: PolicyKind) -> Option<RequestPath<'d>> {
         let levels = self.service.policies.levels.of(kind);
         RequestPath::with_scopes(levels, &self.r.resource, &self.r.context.element_scopes)
     }
@@ -207,9 +243,9 @@ impl<'a, 'd> Asked<'a, 'd> {
         if self.service.tagged.is_empty() || (!self.has_resource() && !self.is_any()) {
             return found;
         }
-        let Some(path) = self.path(PolicyKind::Access) else { return found };
+        let Some(path) = self.access_path() else { return found };
         let service: &'a CompiledService = self.service;
-        service.tagged.of(&path, &self.tokens, self.looks_below, |tag, lies| {
+        service.tagged.of(path, &self.tokens, self.looks_below, |tag, lies| {
             if counts(tag) {
                 found.push(TagHit { tag: TagOf::Known(tag), place: 0, found: lies });
             }
@@ -237,8 +273,8 @@ impl<'a, 'd> Asked<'a, 'd> {
     ) -> T {
         let tags: SmallVec<[TagFacts<'_>; 4]> = self.tags().iter().map(TagHit::facts).collect();
         let state = self.snapshot.state();
-        let zones = match self.path(PolicyKind::Access) {
-            Some(path) if !self.service.zones.is_empty() => self.service.zones.of(&path),
+        let zones = match self.access_path() {
+            Some(path) if !self.service.zones.is_empty() => self.service.zones.of(path),
             _ => Default::default(),
         };
         let context = ConditionContext {

@@ -68,6 +68,9 @@ pub(crate) fn filtered(asked: &Asked<'_, '_>, running: &Running<'_>) -> Option<b
             }
         }
     }
+    if asked.service.policies.audit_filters.is_empty() {
+        return None;
+    }
     let path = asked.path(PolicyKind::Audit);
     let is_about = |filter: &&CompiledAuditFilter| match (&filter.resource, &path) {
         (FilterResource::Anything, _) => true,

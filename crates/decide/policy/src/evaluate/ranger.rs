@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::asked::{Asked, Asking, TagHit, Target};
+use super::asked::{Asked, Asking, ReadPath, TagHit, Target};
 use super::items::{FirstItem, Says, first_rule, policy_says};
 use super::running::{By, Entry, EntryItem, Results, Running};
 use super::trace::{Considered, Note, Trace};
@@ -24,7 +24,7 @@ pub(crate) struct Mode {
 pub(crate) struct Evaluator<'q, 'a, 'd> {
     asked: &'q Asked<'a, 'd>,
     mode: Mode,
-    path: Option<RequestPath<'d>>,
+    path: Option<ReadPath<'q, 'd>>,
     results: Results<'a>,
     pub(crate) trace: Option<Trace>,
 }
@@ -36,6 +36,7 @@ pub(crate) struct Zoned<'a> {
     pub(crate) zone: Option<&'a str>,
 }
 
+#[derive(Clone, Copy)]
 struct TagCandidate<'a, 't> {
     policy: &'a CompiledPolicy,
     tag: &'t TagHit<'a>,
@@ -53,16 +54,8 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
         if service.zones.is_empty() {
             return self.in_zone(None);
         }
-        let of_access;
-        let path = match self.mode.kind {
-            PolicyKind::Access => self.path.as_ref(),
-            PolicyKind::Mask | PolicyKind::RowFilter | PolicyKind::Audit => {
-                of_access = self.asked.path(PolicyKind::Access);
-                of_access.as_ref()
-            }
-        };
         let is_any = self.asked.is_any();
-        let mut zones = path.map(|path| service.zones.of(path)).unwrap_or_default();
+        let mut zones = self.asked.access_path().map(|path| service.zones.of(path)).unwrap_or_default();
         if zones.is_empty() || (zones.len() > 1 && !is_any) {
             return self.in_zone(None);
         }
@@ -140,7 +133,8 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
         let tags = asked.tags();
         if !tags.is_empty() {
             let zone = zone.filter(|zone| service.zones.has_tag_service(zone)).unwrap_or_default();
-            for TagCandidate { policy, tag } in self.tag_candidates(policies, tags) {
+            let candidates = self.tag_candidates(policies, tags);
+            for TagCandidate { policy, tag } in candidates.iter().copied() {
                 if &*policy.zone != zone {
                     self.note(policy, Some(tag), || Note::OfAnotherZone);
                     continue;
@@ -219,7 +213,8 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
         running: &mut Running<'a>,
     ) {
         let now = self.asked.r.now;
-        for policy in self.resource_candidates(repository) {
+        let candidates = self.resource_candidates(repository);
+        for policy in candidates.iter().copied() {
             if !policy.is_enabled {
                 self.note(policy, None, || Note::Disabled);
                 continue;
@@ -264,7 +259,7 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
 
     fn resource_candidates(&self, repository: &'a Repository) -> Candidates<'a> {
         let Some(index) = repository.of_kind(self.mode.kind) else { return Candidates::new() };
-        let Some(path) = self.path.as_ref().filter(|_| !index.is_empty()) else { return Candidates::new() };
+        let Some(path) = self.path.as_deref().filter(|_| !index.is_empty()) else { return Candidates::new() };
         let reach = if self.asked.looks_below() { Reach::BELOW } else { Reach::ITSELF };
         let mut found = index.candidates(path, reach);
         // Without a resource nothing is looked up, and masks and filters stay in the order of their names.

@@ -10,7 +10,7 @@ pub(crate) enum Text<'a> {
 }
 
 /// Longer than most names; five levels of it still fit on a stack.
-const INLINE: usize = 64;
+const INLINE: usize = 36;
 
 impl<'a> Text<'a> {
     pub(crate) fn copied(text: &str) -> Self {
@@ -59,15 +59,32 @@ fn only(mut all: impl Iterator<Item = char>) -> Option<char> {
 }
 
 fn is_folded(text: &str) -> bool {
-    if text.is_ascii() {
-        return !text.bytes().any(|b| b.is_ascii_uppercase());
+    is_plain(text.as_bytes()) || text.chars().all(|c| fold(c) == c)
+}
+
+/// Whether there are only ASCII characters and no upper-case letters, eight bytes at a time.
+fn is_plain(text: &[u8]) -> bool {
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    // Adding these to a byte of ASCII sets its highest bit from `A` on, and from the character after `Z` on.
+    const FROM_A: u64 = 0x3F3F_3F3F_3F3F_3F3F;
+    const AFTER_Z: u64 = 0x2525_2525_2525_2525;
+    let is_plain = |word: u64| {
+        let ascii = word & !HIGH;
+        (word | (ascii.wrapping_add(FROM_A) & !ascii.wrapping_add(AFTER_Z))) & HIGH == 0
+    };
+    let mut rest = text;
+    while let Some((chunk, after)) = rest.split_first_chunk::<8>() {
+        if !is_plain(u64::from_le_bytes(*chunk)) {
+            return false;
+        }
+        rest = after;
     }
-    text.chars().all(|c| fold(c) == c)
+    is_plain(rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Text, folded};
+    use super::{Text, folded, is_plain};
 
     #[test]
     fn texts_fold_character_by_character() {
@@ -80,6 +97,17 @@ mod tests {
         ] {
             assert_eq!(folded(text), expected);
             assert_eq!(Text::folded(text).bytes(), expected.as_bytes());
+        }
+    }
+
+    #[test]
+    fn plain_is_ascii_without_upper_case() {
+        for byte in 0..=u8::MAX {
+            for length in 1..=9 {
+                let mut text = vec![b'a'; length];
+                text[length / 2] = byte;
+                assert_eq!(is_plain(&text), byte.is_ascii() && !byte.is_ascii_uppercase(), "{byte} {length}");
+            }
         }
     }
 }

@@ -72,6 +72,13 @@ impl LevelOptions {
     }
 }
 
+impl LevelOptions {
+    /// Whether a requested value is brought into the same form.
+    pub(crate) fn reads_alike(&self, other: &Self) -> bool {
+        (self.class, &self.case, self.separator) == (other.class, &other.case, other.separator)
+    }
+}
+
 /// The values that a policy names at one level.
 #[derive(Clone, Debug)]
 pub(crate) struct LevelMatcher {

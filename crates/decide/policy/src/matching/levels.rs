@@ -97,6 +97,18 @@ impl Levels {
         }
     }
 
+    /// Whether a request for a level reads the same by these levels as by others of the same definition.
+    pub(crate) fn reads_alike(&self, other: &Self, level: usize) -> bool {
+        let (Some(own), Some(other)) = (self.levels.get(level), other.levels.get(level)) else {
+            return false;
+        };
+        let is_alike = match (&own.options, &other.options) {
+            (Ok(own), Ok(other)) => own.reads_alike(other),
+            _ => false,
+        };
+        is_alike && own.is_offered && other.is_offered && own.path == other.path
+    }
+
     /// A definition has so few levels that looking through them is the fastest way.
     pub(crate) fn number(&self, name: &str) -> Option<usize> {
         self.levels.iter().position(|level| &*level.name == name)

@@ -241,8 +241,11 @@ impl Marked {
     }
 
     fn add_to(&self, found: &mut Slots, ends_here: bool) {
-        let counts = |marked: &&Slot| ends_here || **marked & HERE == 0;
-        found.extend(self.all().iter().filter(counts).map(|marked| marked & !HERE));
+        for marked in self.all() {
+            if ends_here || marked & HERE == 0 {
+                found.push(marked & !HERE);
+            }
+        }
     }
 
     fn change(&mut self, marked: Slot, change: Change) {

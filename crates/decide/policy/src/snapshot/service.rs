@@ -14,7 +14,7 @@ use super::tagged::TaggedResources;
 use super::zones::ZoneIndex;
 use crate::condition::ConditionCompiler;
 use crate::expression::ExpressionTable;
-use crate::matching::Levels;
+use crate::matching::{Levels, RequestPath};
 use crate::model::{Policy, PolicyId, PolicyKind, Service, ServiceDef};
 use crate::normalise;
 use crate::schedule::ScheduleReading;
@@ -26,14 +26,27 @@ pub(crate) struct KindLevels {
     access: Levels,
     masks: Levels,
     filters: Levels,
+    /// By level: whether a request for it reads the same for access as for masks, and as for filters.
+    reads_alike: Box<[(bool, bool)]>,
 }
 
 impl KindLevels {
     pub(crate) fn new(def: &ServiceDef) -> Result<Self, String> {
-        Ok(Self {
-            access: Levels::of(def, PolicyKind::Access)?,
-            masks: Levels::of(def, PolicyKind::Mask)?,
-            filters: Levels::of(def, PolicyKind::RowFilter)?,
+        let access = Levels::of(def, PolicyKind::Access)?;
+        let masks = Levels::of(def, PolicyKind::Mask)?;
+        let filters = Levels::of(def, PolicyKind::RowFilter)?;
+        let alike = |level| (access.reads_alike(&masks, level), access.reads_alike(&filters, level));
+        let reads_alike = (0..def.resources.len()).map(alike).collect();
+        Ok(Self { access, masks, filters, reads_alike })
+    }
+
+    /// Whether a request read for access policies is the same as if it had been read for this kind.
+    pub(crate) fn is_read_alike(&self, kind: PolicyKind, request: &RequestPath<'_>) -> bool {
+        request.levels().iter().all(|given| match (kind, self.reads_alike.get(given.level)) {
+            (PolicyKind::Access | PolicyKind::Audit, _) => true,
+            (PolicyKind::Mask, Some((masks, _))) => *masks,
+            (PolicyKind::RowFilter, Some((_, filters))) => *filters,
+            (PolicyKind::Mask | PolicyKind::RowFilter, None) => false,
         })
     }
 

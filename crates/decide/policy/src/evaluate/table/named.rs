@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::Snapshot;
-use crate::evaluate::asked::{Asked, TagHit};
+use crate::evaluate::asked::{Asked, ReadPath, TagHit};
 use crate::evaluate::ranger::{TAG_LEVEL, nearness};
 use crate::evaluate::{MatchType, Request, Resource, TableRequest};
 use crate::matching::RequestPath;
@@ -122,7 +122,7 @@ impl<'q, 'd> Relation<'q, 'd> {
         let Some(table) = self.table.asked.path(kind).filter(|_| !index.is_empty()) else { return };
         let context = self.table.asked.matching();
         // Where the definition has no columns for this kind, policies cannot name any.
-        let paths: Vec<Option<RequestPath<'d>>> =
+        let paths: Vec<Option<ReadPath<'_, 'd>>> =
             self.names.iter().map(|(_, named)| named.asked.path(kind)).collect();
         let in_zone = |name: &usize| self.names.get(*name).is_some_and(|(_, named)| named.zone == zone);
         for policy in index.candidates(&table, Reach::BELOW) {
