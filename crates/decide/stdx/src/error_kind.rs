@@ -29,6 +29,8 @@ pub enum ErrorKind {
     OutOfRange,
     /// A text that is no value of its type, such as `'abc'` as an integer.
     BadText,
+    /// One row or value was expected, and more came.
+    Cardinality,
     /// Somebody else changed the same thing first; try again.
     Conflict,
     /// Other things depend on it.
@@ -64,6 +66,7 @@ impl ErrorKind {
             Self::DivisionByZero => "22012",
             Self::OutOfRange => "22003",
             Self::BadText => "22P02",
+            Self::Cardinality => "21000",
             Self::Conflict => "40001",
             Self::Dependent => "2BP01",
             Self::Unavailable => "58000",
@@ -95,7 +98,8 @@ impl ErrorKind {
             | Self::TypeMismatch
             | Self::DivisionByZero
             | Self::OutOfRange
-            | Self::BadText => 400,
+            | Self::BadText
+            | Self::Cardinality => 400,
             Self::Limit => 413,
             Self::Unsupported => 501,
             Self::Unavailable => 503,

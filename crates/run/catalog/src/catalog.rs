@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow::datatypes::Schema;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::execution::session_state::SessionState;
 use iceberg::io::FileIO;
 use iceberg::spec::TableMetadata;
 use iceberg::table::Table;
@@ -19,7 +20,7 @@ use crate::name;
 use crate::table::TableHandle;
 use crate::view::{self, NewView, OnExisting, View};
 use crate::warehouse::Warehouse;
-use crate::write::{self, PendingTable};
+use crate::write::{self, CheckRows, PendingTable, TableChange};
 
 /// How many loaded tables are kept; a query that finds its table here reads no metadata and no manifest.
 const CACHED_TABLES_MAX: usize = 512;
@@ -170,6 +171,17 @@ impl Catalog {
         PendingTable::begin(Arc::clone(&self.inner), namespace, name, schema, partition_by, properties).await
     }
 
+    /// Begins a table that takes another's place in one step; what is written down about the old one by its identity
+    /// or by its columns' still holds.
+    pub fn begin_replace(
+        &self,
+        old: &TableHandle,
+        schema: &Schema,
+        partition_by: &[String],
+    ) -> Result<PendingTable> {
+        PendingTable::begin_replace(Arc::clone(&self.inner), old, schema, partition_by)
+    }
+
     /// Drops a table. Its files stay, so that queries which read it end as they began.
     pub async fn drop_table(&self, namespace: &[String], name: &str) -> Result<()> {
         match self.inner.ledger.remove_table(&namespace.join("."), name).await? {
@@ -181,6 +193,19 @@ impl Catalog {
     /// Adds the rows to the table in one commit, and says how many there were; all of them or, on error, none.
     pub async fn append(&self, handle: &TableHandle, rows: SendableRecordBatchStream) -> Result<u64> {
         write::append(&self.inner, handle, rows).await
+    }
+
+    /// Changes rows that are there and adds others in one commit on top of the very state that the handle has; a
+    /// table that was changed meanwhile is a [`CatalogError::Conflict`]. Says how many rows were added.
+    pub async fn rewrite(
+        &self,
+        handle: &TableHandle,
+        state: &SessionState,
+        change: TableChange,
+        added: Option<SendableRecordBatchStream>,
+        check: CheckRows,
+    ) -> Result<u64> {
+        write::rewrite(&self.inner, handle, state, change, added, check).await
     }
 
     pub async fn views(&self, namespace: &[String]) -> Result<Vec<String>> {

@@ -63,6 +63,39 @@ pub(crate) fn new_column(field: &Field, last_column_id: i32) -> Result<NestedFie
     Ok(shift_field(&fresh, last_column_id))
 }
 
+/// The columns of a table that takes the place of another: a column keeps the id that its name had there, for what is
+/// written down about it by id; every other id is new.
+pub(crate) fn replacing(
+    schema: &Schema,
+    old: &IcebergSchema,
+    last_column_id: i32,
+) -> Result<Vec<NestedFieldRef>> {
+    // Looks at all names together.
+    new_schema(schema)?;
+    let mut last = last_column_id;
+    let mut columns = Vec::with_capacity(schema.fields().len());
+    for field in schema.fields() {
+        let fresh = new_column(field, last)?;
+        last = highest_id(&fresh);
+        let kept = old.as_struct().fields().iter().find(|column| column.name == fresh.name);
+        columns.push(match kept {
+            Some(kept) => Arc::new(NestedField { id: kept.id, ..fresh.as_ref().clone() }),
+            None => fresh,
+        });
+    }
+    Ok(columns)
+}
+
+fn highest_id(field: &NestedFieldRef) -> i32 {
+    let below = match field.field_type.as_ref() {
+        Type::Primitive(_) => field.id,
+        Type::Struct(fields) => fields.fields().iter().map(highest_id).max().unwrap_or(field.id),
+        Type::List(list) => highest_id(&list.element_field),
+        Type::Map(map) => highest_id(&map.key_field).max(highest_id(&map.value_field)),
+    };
+    below.max(field.id)
+}
+
 fn shift_field(field: &NestedFieldRef, by: i32) -> NestedFieldRef {
     let mut shifted: NestedField = field.as_ref().clone();
     shifted.id += by;

@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use crate::error::{CatalogError, Result};
 use crate::scan::adapter::{DEFAULT_KEY, field_id};
+use crate::scan::numbered::{self, NumberedProvider};
 use crate::scan::{IcebergTableProvider, statistics};
 use crate::schema;
 use crate::warehouse::Warehouse;
@@ -39,6 +40,8 @@ pub struct TableHandle {
     /// Where the table's files lie; for the log, never for a caller.
     pub location: String,
     pub provider: Arc<dyn TableProvider>,
+    /// The same provider, for what reads files rather than rows.
+    pub(crate) scan: Arc<IcebergTableProvider>,
     pub(crate) table: Arc<Table>,
 }
 
@@ -51,8 +54,9 @@ impl TableHandle {
         let current = metadata.current_schema();
         let schema = with_defaults(schema::shown_schema(current)?, current, &shown)?;
         let table = Arc::new(table.clone());
-        let provider =
+        let scan =
             IcebergTableProvider::new(Arc::clone(&table), Arc::clone(&schema), warehouse.clone(), shown);
+        let scan = Arc::new(scan);
         let identity = metadata.default_partition_spec().fields().iter();
         let identity = identity.filter(|f| f.transform == Transform::Identity).map(|f| f.source_id);
         Ok(Self {
@@ -64,12 +68,19 @@ impl TableHandle {
             properties: metadata.properties().clone(),
             snapshot_id: metadata.current_snapshot_id(),
             location: metadata.location().to_owned(),
-            provider: Arc::new(provider),
+            provider: Arc::clone(&scan) as Arc<dyn TableProvider>,
+            scan,
             namespace,
             name,
             schema,
             table,
         })
+    }
+
+    /// The same table with the number of each row behind its columns, under [`ROW`](crate::ROW).
+    pub fn numbered(&self) -> Self {
+        let provider = NumberedProvider::new(Arc::clone(&self.scan));
+        Self { schema: numbered::with_number(&self.schema), provider: Arc::new(provider), ..self.clone() }
     }
 
     /// The names that a column had before, newest first, for policies that were written then.

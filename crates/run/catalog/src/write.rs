@@ -4,7 +4,9 @@ mod commit;
 mod conform;
 mod durable;
 mod files;
+mod overwrite;
 mod pending;
+mod rewrite;
 
 use datafusion::execution::SendableRecordBatchStream;
 
@@ -14,6 +16,8 @@ use crate::table::TableHandle;
 
 pub(crate) use durable::sync;
 pub use pending::PendingTable;
+pub(crate) use rewrite::rewrite;
+pub use rewrite::{CheckRows, RowChange, RowChanges, TableChange};
 
 /// Appends to a table that is there; rows keep the schema that the handle has.
 pub(crate) async fn append(

@@ -3,6 +3,7 @@
 mod alter;
 mod create;
 mod drop;
+mod replace;
 mod view;
 
 use datafusion::arrow::datatypes::{DataType, Schema};

@@ -1,28 +1,36 @@
 //! INSERT: the rows that its source gives to this user, checked against her own row filters (L9).
 
+mod change;
+mod check;
+mod chosen;
+mod lineage;
+mod merge;
+mod target;
+mod truncate;
+mod update;
+mod written;
+
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema};
-use datafusion::common::{DFSchema, DataFusionError};
-use datafusion::execution::SendableRecordBatchStream;
-use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{LogicalPlan, WriteOp};
-use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use enforce::{ColumnVerdict, SealedSource, TableVerdict};
-use futures::TryStreamExt;
+use enforce::{SealedSource, TableVerdict};
 use policy::operation::Operation;
 use query_api::{Description, Outcome, QueryError};
 use sqlparser::ast::{self, Ident, ObjectName};
 use stdx::ErrorKind;
 
-use crate::error::{from_catalog, from_datafusion, table_not_found, unsupported};
+pub(crate) use lineage::Masked;
+pub(crate) use merge::{describe as describe_merge, merge};
+pub(crate) use truncate::truncate;
+pub(crate) use update::{delete, describe_delete, describe_update, update, written_back};
+
+use crate::error::{from_catalog, from_datafusion, unsupported};
 use crate::names::{RelationName, parts_of};
 use crate::provider::source_key;
 use crate::query::{self, Governed};
-use crate::resolve::{self, Found, Resolved, relation_of, verdict_for};
-use crate::running::{Running, table_object};
+use crate::resolve::{self, Resolved, relation_of, verdict_for};
+use crate::running::Running;
 use crate::statement::Call;
 
 /// What the target is called while an INSERT is planned; no user can write it.
@@ -38,27 +46,49 @@ struct Planned {
     state: datafusion::execution::session_state::SessionState,
 }
 
+/// What happens to the rows that are there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Old {
+    Stay,
+    /// INSERT OVERWRITE: those that the writer sees go.
+    Go,
+}
+
 pub(crate) async fn insert(
     running: &Running,
-    insert: ast::Insert,
+    mut insert: ast::Insert,
     call: &Call<'_>,
 ) -> Result<Outcome, QueryError> {
-    let planned = plan(running, insert).await?;
-    let input = query::with_parameters(planned.input, call.parameters)?;
-    let (name, table) = (planned.name, planned.table);
-    refuse_reading_masked_target(&name, &table, &planned.resolved)?;
-    let (_, own) = verdict_for(running, &planned.state, &name, &table)?;
-    let record = running.audit_query(&planned.resolved, call.text);
-    let plan = query::govern_plan(running, input, &planned.resolved)?;
-    let governed = Governed { plan, state: planned.state, resolved: planned.resolved };
-    let written = write(running, &name, &table, &own, &governed).await;
-    if !governed.resolved.touched.is_empty() {
-        // What was read for a write that failed was still read.
-        record.finish(running, *written.as_ref().unwrap_or(&0), written.as_ref().err());
+    let old = if insert.overwrite { Old::Go } else { Old::Stay };
+    insert.overwrite = false;
+    let mut round = 1;
+    loop {
+        let planned = plan(running, insert.clone(), old).await?;
+        let (name, table) = (planned.name, planned.table);
+        let (_, own) = verdict_for(running, &planned.state, &name, &table)?;
+        refuse_reading_masked_target(&name, &table, &own, &planned.input)?;
+        let input = query::with_parameters(planned.input, call.parameters)?;
+        let record = running.audit_query(&planned.resolved, call.text);
+        let plan = query::govern_plan(running, input, &planned.resolved)?;
+        let governed = Governed { plan, state: planned.state, resolved: planned.resolved };
+        let written = Box::pin(write(running, &name, &table, &own, &governed, old)).await;
+        if let Err(error) = &written
+            && error.kind() == ErrorKind::Conflict
+            && old == Old::Go
+            && round < change::ROUNDS
+        {
+            round += 1;
+            continue;
+        }
+        if !governed.resolved.touched.is_empty() {
+            // What was read for a write that failed was still read.
+            record.finish(running, *written.as_ref().unwrap_or(&0), written.as_ref().err());
+        }
+        let n_rows = written?;
+        let action = if old == Old::Go { "overwrite" } else { "insert" };
+        running.audit_change(action, &name.to_string(), "table", call.text, Some(n_rows));
+        return Ok(Outcome::Done { tag: "INSERT", n_rows: Some(n_rows), notices: Vec::new() });
     }
-    let n_rows = written?;
-    running.audit_change("insert", &name.to_string(), "table", call.text, Some(n_rows));
-    Ok(Outcome::Done { tag: "INSERT", n_rows: Some(n_rows), notices: Vec::new() })
 }
 
 async fn write(
@@ -67,11 +97,24 @@ async fn write(
     table: &catalog::TableHandle,
     own: &TableVerdict,
     governed: &Governed,
+    old: Old,
 ) -> Result<u64, QueryError> {
+    let gone = match old {
+        Old::Stay => None,
+        Old::Go => {
+            let target = target::Target::of_table(name.clone(), table.clone(), own.clone());
+            Some(change::all_visible(running, target).await?)
+        }
+    };
     let rows = query::execute(running, governed).await?;
-    let rows = checked(name, table, own, governed, rows)?;
+    let check = check::of_table(running, name, table, own, &governed.state)?;
+    let rows = check::stream(rows, Arc::clone(&check));
     let catalog = running.catalog(&name.catalog)?;
-    catalog.append(table, rows).await.map_err(|error| from_catalog(&error))
+    let written = match gone {
+        None => catalog.append(table, rows).await,
+        Some(gone) => catalog.rewrite(table, &governed.state, gone, Some(rows), check).await,
+    };
+    written.map_err(|error| from_catalog(&error))
 }
 
 pub(crate) async fn describe(
@@ -79,17 +122,21 @@ pub(crate) async fn describe(
     insert: ast::Insert,
     types: &[Option<DataType>],
 ) -> Result<Description, QueryError> {
-    let planned = plan(running, insert).await?;
+    let old = if insert.overwrite { Old::Go } else { Old::Stay };
+    let planned = plan(running, ast::Insert { overwrite: false, ..insert }, old).await?;
     Ok(Description { parameters: query::parameter_types(&planned.input, types)?, columns: None })
 }
 
-async fn plan(running: &Running, mut insert: ast::Insert) -> Result<Planned, QueryError> {
+async fn plan(running: &Running, mut insert: ast::Insert, old: Old) -> Result<Planned, QueryError> {
     refuse_unknown_clauses(&insert)?;
     let ast::TableObject::TableName(written) = &insert.table else {
         return Err(unsupported("INSERT into anything but a table"));
     };
     let name = running.path.relation(&parts_of(written)?)?;
-    let table = target(running, &name).await?;
+    let table = target::allowed(running, &name, Operation::InsertInto, "insert into").await?;
+    if old == Old::Go {
+        target::allowed(running, &name, Operation::TruncateTable, "overwrite").await?;
+    }
     let state = running.state();
     // The target is planned under a name of its own: that it may be written does not let it be read.
     insert.table = ast::TableObject::TableName(ObjectName::from(vec![Ident::with_quote('"', TARGET)]));
@@ -104,28 +151,9 @@ async fn plan(running: &Running, mut insert: ast::Insert) -> Result<Planned, Que
         return Err(crate::error::internal());
     };
     if !matches!(dml.op, WriteOp::Insert(datafusion::logical_expr::dml::InsertOp::Append)) {
-        return Err(unsupported("INSERT OVERWRITE"));
+        return Err(crate::error::internal());
     }
     Ok(Planned { name, table, input: Arc::unwrap_or_clone(dml.input), resolved, state })
-}
-
-async fn target(running: &Running, name: &RelationName) -> Result<catalog::TableHandle, QueryError> {
-    let Found::Table(table) = resolve::find(running, name).await? else {
-        return Err(table_not_found(&name.to_string()));
-    };
-    let object = table_object(name);
-    if !running.may(Operation::InsertInto, &object, table.owner.as_deref()).is_allowed() {
-        if !running.sees_table(name, table.owner.as_deref()) {
-            return Err(table_not_found(&name.to_string()));
-        }
-        running.require(
-            Operation::InsertInto,
-            &object,
-            table.owner.as_deref(),
-            &format!("insert into table {name}"),
-        )?;
-    }
-    Ok(table)
 }
 
 fn refuse_unknown_clauses(insert: &ast::Insert) -> Result<(), QueryError> {
@@ -157,72 +185,20 @@ fn refuse_unknown_clauses(insert: &ast::Insert) -> Result<(), QueryError> {
 fn refuse_reading_masked_target(
     name: &RelationName,
     table: &catalog::TableHandle,
-    resolved: &Resolved,
+    own: &TableVerdict,
+    input: &LogicalPlan,
 ) -> Result<(), QueryError> {
-    let relation = relation_of(name, &table.uuid.to_string());
-    let is_masked = resolved
-        .verdicts
-        .get(&relation)
-        .is_some_and(|verdict| verdict.columns.iter().any(|column| *column != ColumnVerdict::Raw));
-    if is_masked {
-        return Err(QueryError::new(
-            ErrorKind::Denied,
-            format!(
-                "table {name} cannot be read and written in one statement: columns of it are masked for you"
-            ),
-        ));
+    let masked = lineage::Masked {
+        uuid: table.uuid.to_string(),
+        columns: table.schema.fields().iter().map(|field| field.name().as_str()).collect(),
+        verdict: own,
+    };
+    for column in 0..input.schema().fields().len() {
+        if masked.is_in_column(input, column).map_err(|error| from_datafusion(&error))? {
+            return Err(update::written_back(name));
+        }
     }
     Ok(())
-}
-
-/// Rows that the writer could not see afterwards are refused, before the first is committed.
-fn checked(
-    name: &RelationName,
-    table: &catalog::TableHandle,
-    own: &TableVerdict,
-    governed: &Governed,
-    rows: SendableRecordBatchStream,
-) -> Result<SendableRecordBatchStream, QueryError> {
-    let Some(filter) = conjunction(own.filters.clone()) else {
-        return Ok(rows);
-    };
-    let schema = Arc::clone(&table.schema);
-    let df_schema = DFSchema::try_from(Arc::clone(&schema)).map_err(|error| from_datafusion(&error))?;
-    let filter =
-        governed.state.create_physical_expr(filter, &df_schema).map_err(|error| from_datafusion(&error))?;
-    let table = name.to_string();
-    let out = rows.schema();
-    let stream = rows.and_then(move |batch| {
-        let checked = check_batch(&batch, &schema, filter.as_ref(), &table).map(|()| batch);
-        std::future::ready(checked)
-    });
-    Ok(Box::pin(RecordBatchStreamAdapter::new(out, stream)))
-}
-
-fn check_batch(
-    batch: &RecordBatch,
-    schema: &Arc<Schema>,
-    filter: &dyn PhysicalExpr,
-    table: &str,
-) -> Result<(), DataFusionError> {
-    let columns = batch
-        .columns()
-        .iter()
-        .zip(schema.fields())
-        .map(|(column, field)| datafusion::arrow::compute::cast(column, field.data_type()))
-        .collect::<Result<Vec<_>, _>>()?;
-    let nullable: Vec<_> =
-        schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true)).collect();
-    let batch = RecordBatch::try_new(Arc::new(Schema::new(nullable)), columns)?;
-    let passed = filter.evaluate(&batch)?.into_array(batch.num_rows())?;
-    let passed = passed.as_boolean();
-    if passed.null_count() == 0 && passed.false_count() == 0 {
-        return Ok(());
-    }
-    Err(DataFusionError::External(Box::new(QueryError::new(
-        ErrorKind::Denied,
-        format!("a new row would not be visible to you: it does not pass the row filters of table {table}"),
-    ))))
 }
 
 /// The planner compares schemas whole; field ids are not its business, however deep they stand.

@@ -49,6 +49,8 @@ pub struct EngineSettings {
     pub gate_two: GateTwoSettings,
     pub show_short_values: bool,
     pub write_implies_read: bool,
+    /// Whether a row must be visible to its writer afterwards.
+    pub check_option: bool,
     /// Folders whose files `read_parquet` and its like may read.
     pub load_roots: Vec<PathBuf>,
     /// The role whose members may read files.
@@ -67,6 +69,7 @@ impl Default for EngineSettings {
             gate_two: GateTwoSettings::default(),
             show_short_values: false,
             write_implies_read: false,
+            check_option: true,
             load_roots: Vec::new(),
             load_role: "admin".to_owned(),
         }

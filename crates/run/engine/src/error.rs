@@ -14,6 +14,10 @@ pub(crate) fn table_not_found(full_name: &str) -> QueryError {
     QueryError::new(ErrorKind::TableNotFound, format!("table '{full_name}' not found"))
 }
 
+pub(crate) fn column_not_found(column: &str, table: &crate::names::RelationName) -> QueryError {
+    QueryError::new(ErrorKind::ColumnNotFound, format!("no such column `{column}` in table {table}"))
+}
+
 pub(crate) fn schema_not_found(full_name: &str) -> QueryError {
     QueryError::new(ErrorKind::SchemaNotFound, format!("schema '{full_name}' not found"))
 }

@@ -27,8 +27,16 @@ pub(crate) fn prepare(session: &EngineSession, sql: ast::Statement) -> Result<Ou
     let ast::Statement::Prepare { name, data_types, statement } = sql else {
         return Err(crate::error::internal());
     };
-    if !matches!(*statement, ast::Statement::Query(_) | ast::Statement::Insert(_)) {
-        return Err(unsupported("preparing anything but a query or an INSERT"));
+    let is_offered = matches!(
+        *statement,
+        ast::Statement::Query(_)
+            | ast::Statement::Insert(_)
+            | ast::Statement::Update(_)
+            | ast::Statement::Delete(_)
+            | ast::Statement::Merge(_)
+    );
+    if !is_offered {
+        return Err(unsupported("preparing anything but a query, INSERT, UPDATE, DELETE or MERGE"));
     }
     let name = fold_ident(&name);
     let types = data_types.iter().map(crate::ddl::arrow_type).collect::<Result<Vec<_>, _>>()?;

@@ -70,6 +70,43 @@ pub(crate) fn plan<'a>(
     plan_in(running, state, statement, resolved, &running.path, 0).boxed()
 }
 
+/// Resolves the names of a statement that is planned elsewhere; its select list keeps the names that it has.
+pub(crate) fn names<'a>(
+    running: &'a Running,
+    state: &'a SessionState,
+    statement: &'a mut ast::Statement,
+    resolved: &'a mut Resolved,
+) -> BoxFuture<'a, Result<(), QueryError>> {
+    async move {
+        write_names(statement, &running.path)?;
+        find_names(running, state, statement, resolved, &running.path, 0).await
+    }
+    .boxed()
+}
+
+fn write_names(statement: &mut ast::Statement, path: &SearchPath) -> Result<(), QueryError> {
+    crate::clauses::refuse_unheeded(statement)?;
+    write_in_full(statement, path)
+}
+
+async fn find_names(
+    running: &Running,
+    state: &SessionState,
+    statement: &mut ast::Statement,
+    resolved: &mut Resolved,
+    path: &SearchPath,
+    depth: usize,
+) -> Result<(), QueryError> {
+    crate::files::resolve(running, state, statement, &mut resolved.files).await?;
+    let df_statement = DfStatement::Statement(Box::new(statement.clone()));
+    let (references, _) =
+        resolve_table_references(&df_statement, true).map_err(|error| from_datafusion(&error))?;
+    for reference in references {
+        resolve_one(running, state, &reference, resolved, path, depth).await?;
+    }
+    crate::pg::load_numbers(running, state, statement).await
+}
+
 async fn plan_in(
     running: &Running,
     state: &SessionState,
@@ -78,17 +115,10 @@ async fn plan_in(
     path: &SearchPath,
     depth: usize,
 ) -> Result<LogicalPlan, QueryError> {
-    crate::clauses::refuse_unheeded(statement)?;
-    write_in_full(statement, path)?;
+    write_names(statement, path)?;
     crate::titles::give(statement);
-    crate::files::resolve(running, state, statement, &mut resolved.files).await?;
+    find_names(running, state, statement, resolved, path, depth).await?;
     let df_statement = DfStatement::Statement(Box::new(statement.clone()));
-    let (references, _) =
-        resolve_table_references(&df_statement, true).map_err(|error| from_datafusion(&error))?;
-    for reference in references {
-        resolve_one(running, state, &reference, resolved, path, depth).await?;
-    }
-    crate::pg::load_numbers(running, state, statement).await?;
     let names = Names {
         state,
         options: crate::provider::zoned(state),

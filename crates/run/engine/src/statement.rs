@@ -147,7 +147,11 @@ async fn route(
             query::run(running, sql, call.parameters, call.text, call.bounds.clone()).await
         }
         ast::Statement::Explain { .. } => explain::run(running, sql, call).await,
-        ast::Statement::Insert(insert) => dml::insert(running, insert, call).await,
+        ast::Statement::Insert(insert) => Box::pin(dml::insert(running, insert, call)).await,
+        ast::Statement::Update(update) => Box::pin(dml::update(running, update, call)).await,
+        ast::Statement::Delete(delete) => Box::pin(dml::delete(running, delete, call)).await,
+        ast::Statement::Merge(merge) => Box::pin(dml::merge(running, merge, call)).await,
+        ast::Statement::Truncate(truncate) => Box::pin(dml::truncate(running, truncate, call)).await,
         ast::Statement::CreateTable(create) => ddl::create_table(running, create, call).await,
         ast::Statement::CreateView(create) => ddl::create_view(running, create, call).await,
         ast::Statement::CreateSchema { .. } => ddl::create_schema(running, sql, call).await,
@@ -210,7 +214,10 @@ pub(crate) async fn describe(
         }
         Some(Statement::Sql(sql)) => match as_clients_mean_it(*sql, text) {
             query @ ast::Statement::Query(_) => query::describe(&running, query, types).await,
-            ast::Statement::Insert(insert) => dml::describe(&running, insert, types).await,
+            ast::Statement::Insert(insert) => Box::pin(dml::describe(&running, insert, types)).await,
+            ast::Statement::Update(update) => Box::pin(dml::describe_update(&running, update, types)).await,
+            ast::Statement::Delete(delete) => Box::pin(dml::describe_delete(&running, delete, types)).await,
+            ast::Statement::Merge(merge) => Box::pin(dml::describe_merge(&running, merge, types)).await,
             ast::Statement::Explain { .. } => {
                 Ok(Description { columns: Some(explain::columns()), ..nothing })
             }

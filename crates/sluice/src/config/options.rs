@@ -216,6 +216,13 @@ pub(crate) const OPTIONS: &[OptionDef] = &[
     ),
     option(
         "engine",
+        "check_option",
+        Kind::Flag,
+        Some("true"),
+        "Refuse a write of a row that its writer could not see afterwards under the row filters of the table.",
+    ),
+    option(
+        "engine",
         "pushdown_filters",
         Kind::Flag,
         Some("false"),

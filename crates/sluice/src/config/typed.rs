@@ -74,6 +74,7 @@ pub struct EngineConfig {
     pub condition_errors: String,
     pub show_short_values: bool,
     pub write_implies_read: bool,
+    pub check_option: bool,
     pub pushdown_filters: bool,
     pub reorder_filters: bool,
     pub load_roots: Vec<PathBuf>,
@@ -175,6 +176,7 @@ fn engine(settings: &Settings) -> EngineConfig {
         condition_errors: choice("condition_errors", "against-user"),
         show_short_values: flag(settings, "engine", "show_short_values"),
         write_implies_read: flag(settings, "engine", "write_implies_read"),
+        check_option: is_not_off(settings, "engine", "check_option"),
         pushdown_filters: flag(settings, "engine", "pushdown_filters"),
         reorder_filters: flag(settings, "engine", "reorder_filters"),
         load_role: choice("load_role", "admin"),
@@ -202,6 +204,11 @@ fn address(settings: &Settings, section: &'static str, default: &str) -> Option<
 
 fn flag(settings: &Settings, section: &'static str, key: &'static str) -> bool {
     settings.get(section, key).is_some_and(|setting| setting.value == Value::Flag(true))
+}
+
+/// A flag that is on unless it is turned off.
+fn is_not_off(settings: &Settings, section: &'static str, key: &'static str) -> bool {
+    settings.get(section, key).is_none_or(|setting| setting.value != Value::Flag(false))
 }
 
 fn number(settings: &Settings, section: &'static str, key: &'static str) -> Option<u64> {
@@ -246,6 +253,7 @@ impl Config {
             ("engine", "grant_authority") => "\"ranger-delegate\"".to_owned(),
             ("engine", "show_short_values") => engine.show_short_values.to_string(),
             ("engine", "write_implies_read") => engine.write_implies_read.to_string(),
+            ("engine", "check_option") => engine.check_option.to_string(),
             ("engine", "pushdown_filters") => engine.pushdown_filters.to_string(),
             ("engine", "reorder_filters") => engine.reorder_filters.to_string(),
             ("engine", "load_role") => format!("{:?}", engine.load_role),

@@ -183,6 +183,7 @@ fn settings(config: &EngineConfig) -> EngineSettings {
         },
         show_short_values: config.show_short_values,
         write_implies_read: config.write_implies_read,
+        check_option: config.check_option,
         load_roots: config.load_roots.clone(),
         load_role: config.load_role.clone(),
     }

@@ -32,12 +32,17 @@ pub(crate) struct FileIndex {
 
 #[derive(Debug)]
 pub(crate) struct IndexedFile {
+    /// As the manifest names it.
+    pub(crate) location: String,
     pub(crate) path: Path,
+    /// How many rows the files before it have, deleted ones included.
+    pub(crate) first_row: u64,
     pub(crate) size: u64,
     pub(crate) rows: u64,
     pub(crate) bounds: Vec<Bounds>,
     pub(crate) statistics: Arc<Statistics>,
-    deleted: Vec<u64>,
+    /// The places of its deleted rows, in order.
+    pub(crate) deleted: Arc<[u64]>,
     access: OnceCell<ParquetAccessPlan>,
 }
 
@@ -83,9 +88,13 @@ pub(crate) async fn read(
         position_deletes.add(&io, location, sequence, shown).await?;
     }
     let mut files = Vec::new();
+    let mut first_row = 0_u64;
     for manifest in &data {
         for entry in live(manifest) {
-            files.push(index_file(table, manifest, entry, &position_deletes, schema, warehouse, shown)?);
+            let file = index_file(table, manifest, entry, &position_deletes, schema, warehouse, shown)?;
+            let rows = file.rows;
+            files.push(IndexedFile { first_row, ..file });
+            first_row = first_row.saturating_add(rows);
         }
     }
     Ok(FileIndex { files })
@@ -144,12 +153,14 @@ fn index_file(
         partition.or_else(|_| spec.partition_type(table.metadata().current_schema())).unwrap_or_default();
     let bounds = statistics::bounds(file, schema, spec, &partition);
     Ok(IndexedFile {
+        location: file.file_path().to_owned(),
+        first_row: 0,
         path: warehouse.object_path(file.file_path(), shown)?,
         size: file.file_size_in_bytes(),
         rows: file.record_count(),
         statistics: Arc::new(statistics::statistics(file, schema, &bounds, deleted.len() as u64)),
         bounds,
-        deleted,
+        deleted: deleted.into(),
         access: OnceCell::new(),
     })
 }

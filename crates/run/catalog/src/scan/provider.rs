@@ -51,7 +51,7 @@ impl IcebergTableProvider {
         Self { table, schema, warehouse, shown, index: OnceCell::new() }
     }
 
-    async fn index(&self) -> Result<&FileIndex, CatalogError> {
+    pub(crate) async fn index(&self) -> Result<&FileIndex, CatalogError> {
         let read = || index::read(&self.table, &self.schema, &self.warehouse, &self.shown);
         self.index.get_or_try_init(read).await
     }
@@ -84,6 +84,33 @@ impl IcebergTableProvider {
             all.push(partitioned);
         }
         Ok((all, selects_rows))
+    }
+
+    /// The files in which every filter can be true.
+    pub(crate) async fn kept(&self, state: &dyn Session, filters: &[Expr]) -> Result<Vec<&IndexedFile>> {
+        let index = self.index().await?;
+        let filters = unnormalize_cols(filters.iter().filter(|f| prunes(f)).cloned());
+        prune(&index.files, state, &filters, &self.schema)
+    }
+
+    /// A scan of one whole file in its order: columns by position, no predicate, deleted rows left out.
+    pub(crate) async fn file_plan(
+        &self,
+        state: &dyn Session,
+        file: &IndexedFile,
+        columns: &[usize],
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        state
+            .runtime_env()
+            .register_object_store(self.warehouse.url.as_ref(), Arc::clone(&self.warehouse.store));
+        let (files, selects_rows) = self.partitioned(vec![file]).await?;
+        let source = IcebergSource::wrap(self.source(state, None), selects_rows);
+        let config = FileScanConfigBuilder::new(self.warehouse.url.clone(), Arc::new(source))
+            .with_file_groups(vec![FileGroup::new(files)])
+            .with_projection_indices(Some(columns.to_vec()))?
+            .with_expr_adapter(Some(Arc::new(FieldIdAdapterFactory)))
+            .build();
+        Ok(DataSourceExec::from_data_source(config))
     }
 
     fn source(&self, state: &dyn Session, predicate: Option<Arc<dyn PhysicalExpr>>) -> Arc<dyn FileSource> {

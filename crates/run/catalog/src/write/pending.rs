@@ -1,13 +1,16 @@
 //! A table on its way: its files are written before anybody can see that it is there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
 use datafusion::execution::SendableRecordBatchStream;
-use iceberg::spec::{DataFile, FormatVersion, TableMetadataBuilder, Transform, Type, UnboundPartitionSpec};
+use iceberg::spec::{
+    DataFile, FormatVersion, MAIN_BRANCH, SortOrder, TableMetadataBuilder, Transform, Type,
+    UnboundPartitionSpec,
+};
 use iceberg::table::Table;
 use iceberg::{MetadataLocation, TableCreation};
 use uuid::Uuid;
@@ -17,6 +20,7 @@ use crate::error::{CatalogError, Doing, Result};
 use crate::name;
 use crate::schema;
 use crate::table::TableHandle;
+use crate::write::overwrite::{self, Removed};
 use crate::write::{commit, durable, files};
 
 const MAKE: &str = "make the table's metadata";
@@ -30,6 +34,8 @@ pub struct PendingTable {
     files: Vec<DataFile>,
     /// Taken by a commit; otherwise the folder goes with this value.
     folder: Option<PathBuf>,
+    /// The table whose place this one takes, with the files written so far; otherwise those go with this value.
+    replaces: Option<(TableHandle, Vec<files::Unfinished>)>,
 }
 
 impl fmt::Debug for PendingTable {
@@ -72,7 +78,31 @@ impl PendingTable {
         metadata.write_to(&catalog.io, &first).await.doing("write the table's metadata")?;
         let table = catalog.table(namespace, name, &first.to_string(), metadata)?;
         let (namespace, name) = (namespace.to_vec(), name.to_owned());
-        Ok(Self { catalog, namespace, name, table, files: Vec::new(), folder })
+        Ok(Self { catalog, namespace, name, table, files: Vec::new(), folder, replaces: None })
+    }
+
+    /// Begins what takes a table's place in one commit: its identity, owner and history stay, its rows and columns go.
+    pub(crate) fn begin_replace(
+        catalog: Arc<Inner>,
+        old: &TableHandle,
+        schema: &Schema,
+        partition_by: &[String],
+    ) -> Result<Self> {
+        let (namespace, name) = (old.namespace.clone(), old.name.clone());
+        let metadata = old.table.metadata();
+        let columns = schema::replacing(schema, metadata.current_schema(), metadata.last_column_id());
+        let columns = columns.map_err(|e| in_table(e, &namespace, &name))?;
+        let schema = iceberg::spec::Schema::builder().with_fields(columns).build().doing(MAKE)?;
+        let spec = identity_spec(&schema, partition_by, &name::shown(&namespace, &name))?;
+        let builder = metadata.clone().into_builder(None).remove_ref(MAIN_BRANCH);
+        let builder = builder.add_current_schema(schema).doing(MAKE)?;
+        let builder = builder.add_default_partition_spec(spec).doing(MAKE)?;
+        let builder = builder.add_sort_order(SortOrder::unsorted_order()).doing(MAKE)?;
+        let metadata = builder.set_default_sort_order(-1).doing(MAKE)?.build().doing(MAKE)?.metadata;
+        let location = old.table.metadata_location_result().doing(MAKE)?;
+        let table = catalog.table(&namespace, &name, location, metadata)?;
+        let replaces = Some((old.clone(), Vec::new()));
+        Ok(Self { catalog, namespace, name, table, files: Vec::new(), folder: None, replaces })
     }
 
     /// The schema that rows must fit.
@@ -84,13 +114,19 @@ impl PendingTable {
     pub async fn append(&mut self, rows: SendableRecordBatchStream) -> Result<u64> {
         let shown = name::shown(&self.namespace, &self.name);
         let mut written = files::write(&self.table, rows, &shown).await?;
-        written.unfinished.keep();
+        match &mut self.replaces {
+            Some((_, unfinished)) => unfinished.push(written.unfinished),
+            None => written.unfinished.keep(),
+        }
         self.files.append(&mut written.files);
         Ok(written.rows)
     }
 
     /// Shows the table with all rows appended, in one step.
     pub async fn commit(mut self) -> Result<TableHandle> {
+        if let Some((old, unfinished)) = self.replaces.take() {
+            return self.commit_replaced(&old, unfinished).await;
+        }
         let committed = match self.files.is_empty() {
             true => {
                 let location = self.table.metadata_location_result().doing(MAKE)?;
@@ -108,8 +144,36 @@ impl PendingTable {
         self.catalog.handle(committed)
     }
 
+    async fn commit_replaced(
+        &mut self,
+        old: &TableHandle,
+        unfinished: Vec<files::Unfinished>,
+    ) -> Result<TableHandle> {
+        let staged = TableHandle { table: Arc::new(self.table.clone()), ..old.clone() };
+        let none = Removed::Files(HashSet::new());
+        let added = std::mem::take(&mut self.files);
+        match overwrite::commit(&self.catalog, &staged, &none, added).await {
+            Ok(table) => {
+                unfinished.into_iter().for_each(|mut unfinished| unfinished.keep());
+                self.catalog.handle(table)
+            }
+            Err((error, outcome)) => {
+                for mut unfinished in unfinished {
+                    match outcome {
+                        overwrite::Outcome::Unknown => unfinished.keep(),
+                        overwrite::Outcome::Nothing => unfinished.discard().await,
+                    }
+                }
+                Err(error)
+            }
+        }
+    }
+
     /// Takes the table's files away.
     pub async fn abandon(mut self) {
+        for unfinished in self.replaces.take().into_iter().flat_map(|(_, unfinished)| unfinished) {
+            unfinished.discard().await;
+        }
         if let Some(folder) = self.folder.take() {
             remove(folder).await;
         }

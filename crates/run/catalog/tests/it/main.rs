@@ -14,5 +14,6 @@ mod columns;
 mod deletes;
 mod namespaces;
 mod pruning;
+mod rewrites;
 mod types;
 mod writes;

@@ -119,13 +119,13 @@ async fn rename_column(
     Ok(())
 }
 
-async fn drop_column(
+/// A column that a policy needs cannot go (L7).
+pub(super) fn refuse_needed(
     running: &Running,
     name: &RelationName,
-    table: &catalog::TableHandle,
     column: &str,
+    field_id: i32,
 ) -> Result<(), QueryError> {
-    let field_id = field_id(name, table, column)?;
     let service = running.snapshot.gate_two_service(&name.catalog);
     let needing = policy::edit::needs_column(
         &running.snapshot,
@@ -144,6 +144,17 @@ async fn drop_column(
         )
         .with_hint("drop or change the policy first"));
     }
+    Ok(())
+}
+
+async fn drop_column(
+    running: &Running,
+    name: &RelationName,
+    table: &catalog::TableHandle,
+    column: &str,
+) -> Result<(), QueryError> {
+    let field_id = field_id(name, table, column)?;
+    refuse_needed(running, name, column, field_id)?;
     let catalog = running.catalog(&name.catalog)?;
     catalog.drop_column(&name.namespace, &name.name, column).await.map_err(|error| from_catalog(&error))?;
     Ok(())

@@ -94,6 +94,12 @@ pub(crate) async fn create_table(
     let tag = if create.query.is_some() { "CREATE TABLE AS" } else { "CREATE TABLE" };
     require_namespace(running, &name, Operation::CreateTable, "create a table").await?;
     let found = find(running, &name).await?;
+    if create.or_replace && create.if_not_exists {
+        return Err(invalid("OR REPLACE and IF NOT EXISTS exclude each other"));
+    }
+    if let (Found::Table(old), true) = (&found, create.or_replace) {
+        return Box::pin(super::replace::replace(running, &name, old, create, tag, call)).await;
+    }
     if !matches!(found, Found::Nothing) {
         let error = in_the_way(running, &name, &found, "create a table");
         if create.if_not_exists && error.kind() == ErrorKind::TableExists {
@@ -123,13 +129,11 @@ pub(crate) async fn create_table(
 
 /// Every clause that is not known to be honoured is refused: the statement is rebuilt from the known ones.
 fn refuse_unknown_clauses(create: &ast::CreateTable) -> Result<(), QueryError> {
-    if create.or_replace {
-        return Err(unsupported("CREATE OR REPLACE TABLE"));
-    }
     let known = CreateTableBuilder::new(create.name.clone())
         .columns(create.columns.clone())
         .query(create.query.clone())
         .if_not_exists(create.if_not_exists)
+        .or_replace(create.or_replace)
         .partition_by(create.partition_by.clone())
         .hive_distribution(create.hive_distribution.clone())
         .hive_formats(create.hive_formats.clone())
@@ -144,7 +148,7 @@ fn refuse_unknown_clauses(create: &ast::CreateTable) -> Result<(), QueryError> {
 }
 
 /// `PARTITION BY (a, b)`: columns as they are.
-fn partition_columns(expr: Option<&ast::Expr>) -> Result<Vec<String>, QueryError> {
+pub(super) fn partition_columns(expr: Option<&ast::Expr>) -> Result<Vec<String>, QueryError> {
     let columns = match expr {
         None => return Ok(Vec::new()),
         Some(ast::Expr::Tuple(columns)) => columns.iter().collect(),
@@ -205,7 +209,7 @@ async fn fill(
 }
 
 /// A query's columns as a table can have them: named once each, of types that Iceberg knows, all nullable.
-fn storable(schema: &Schema) -> Result<Arc<Schema>, QueryError> {
+pub(super) fn storable(schema: &Schema) -> Result<Arc<Schema>, QueryError> {
     use datafusion::arrow::datatypes::DataType;
     let mut fields: Vec<Field> = Vec::with_capacity(schema.fields().len());
     for field in schema.fields() {

@@ -8,6 +8,7 @@
 )]
 
 mod attacks;
+mod changes;
 mod embedded;
 mod fail_closed;
 mod files;

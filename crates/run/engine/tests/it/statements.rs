@@ -88,7 +88,7 @@ async fn what_is_not_offered_is_refused_by_name() {
             "EXPLAIN ANALYZE SELECT * FROM s.t",
             "EXPLAIN FORMAT JSON SELECT * FROM s.t",
             "EXPLAIN INSERT INTO s.t SELECT * FROM s.t",
-            "PREPARE p AS DELETE FROM s.t",
+            "PREPARE p AS DROP TABLE s.t",
             "EXECUTE IMMEDIATE 'SELECT * FROM s.t'",
             "SET datafusion.optimizer.max_passes = 0",
             "SET datafusion.execution.parquet.pushdown_filters = true",

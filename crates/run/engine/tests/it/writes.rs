@@ -69,7 +69,6 @@ async fn masked_values_are_not_written_back_into_their_table() {
     let (_site, root, ana) = site().await;
     for sql in [
         "INSERT INTO s.t SELECT * FROM s.t",
-        "INSERT INTO s.t SELECT id, region, 'x' FROM s.t",
         "INSERT INTO s.t SELECT 7, 'EU', (SELECT max(ssn) FROM s.t)",
         "INSERT INTO s.t WITH c AS (SELECT * FROM s.t) SELECT * FROM c",
     ] {
@@ -109,12 +108,8 @@ async fn other_writes_are_refused_by_name() {
     let (_site, root, ana) = site().await;
     for client in [&root, &ana] {
         for sql in [
-            "DELETE FROM s.t WHERE id = 2",
-            "UPDATE s.t SET ssn = 'x' WHERE id = 2",
-            "MERGE INTO s.t USING s.sink ON s.t.id = s.sink.id WHEN MATCHED THEN DELETE",
-            "TRUNCATE TABLE s.t",
-            "CREATE OR REPLACE TABLE s.t (id BIGINT)",
-            "INSERT OVERWRITE s.t SELECT * FROM s.sink",
+            "REPLACE INTO s.t VALUES (1, 'EU', 'x')",
+            "INSERT OVERWRITE TABLE s.t PARTITION (region = 'EU') SELECT id, ssn FROM s.sink",
             "INSERT INTO s.t VALUES (1, 'EU', 'x') ON CONFLICT DO NOTHING",
             "INSERT INTO s.t VALUES (1, 'EU', 'x') RETURNING ssn",
             "COPY s.t TO '/tmp/out.parquet'",
