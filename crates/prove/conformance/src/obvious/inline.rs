@@ -43,8 +43,8 @@ impl World {
         };
         let one = |name: &str| BTreeSet::from([name.to_owned()]);
         let who = match grantor.split_once(':') {
-            Some(("u", name)) => Membership::new(name, BTreeSet::new(), BTreeSet::new()),
-            Some(("g", name)) => Membership::new("", one(name), BTreeSet::new()),
+            Some(("u", name)) => self.membership(name, &BTreeSet::new()),
+            Some(("g", name)) => self.membership("", &one(name)),
             Some(("r", name)) => Membership::new("", BTreeSet::new(), one(name)),
             _ => return false,
         };

@@ -42,9 +42,8 @@ pub(crate) fn is_at_or_below(path: &str, value: &str, separator: char) -> bool {
 
 /// Whether the path is the folder in which the policy's path stands.
 pub(crate) fn is_parent(path: &str, value: &str, separator: char) -> bool {
-    let value = value.trim_end_matches(separator);
     let Some((parent, _)) = value.rsplit_once(separator) else { return false };
-    let path = path.trim_end_matches(separator);
+    let path = path.strip_suffix(separator).unwrap_or(path);
     glob(path, parent)
 }
 
