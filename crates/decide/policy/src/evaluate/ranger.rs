@@ -337,8 +337,9 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
                 self.note(policy, tag, || Note::DeniesBelow);
                 continue;
             }
-            self.results.put(at, entry, self.mode.kind, is_any);
-            if is_any && entry.is_allowed == ignores_below {
+            // A word that a higher priority overrules does not end the search.
+            let stands = self.results.put(at, entry, self.mode.kind, is_any);
+            if is_any && stands && entry.is_allowed == ignores_below {
                 break;
             }
         }

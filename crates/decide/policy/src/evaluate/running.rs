@@ -151,9 +151,9 @@ impl<'s> Results<'s> {
         Self { by_type: std::iter::repeat_n(None, n_types).collect() }
     }
 
-    /// Whether a newer word replaces an older one.
-    pub(crate) fn put(&mut self, at: usize, new: Entry<'s>, kind: PolicyKind, is_any: bool) {
-        let Some(slot) = self.by_type.get_mut(at) else { return };
+    /// Takes a word in where it replaces an older one; whether what it says is what stands then.
+    pub(crate) fn put(&mut self, at: usize, new: Entry<'s>, kind: PolicyKind, is_any: bool) -> bool {
+        let Some(slot) = self.by_type.get_mut(at) else { return false };
         let replaces = match slot {
             None => true,
             Some(old) => {
@@ -166,9 +166,11 @@ impl<'s> Results<'s> {
                 }
             }
         };
+        let stands = slot.as_ref().is_some_and(|old| old.is_allowed == new.is_allowed);
         if replaces {
             *slot = Some(new);
         }
+        replaces || stands
     }
 
     /// What the words on all access types come to; what is still open changes nothing.

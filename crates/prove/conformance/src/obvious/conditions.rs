@@ -120,7 +120,7 @@ impl World {
 
 /// Exact, or what begins with the text before a last `*`.
 fn is_address(values: &[String], addr: Option<&str>) -> Held {
-    if values.is_empty() {
+    if values.is_empty() || values.iter().any(|value| value == "*") {
         return Some(true);
     }
     let addr = addr?;

@@ -122,8 +122,9 @@ impl Place<'_, '_> {
             }
             let is_allowed = said.is_allowed;
             self.keep(entries, access, said);
-            // To be allowed anything is to be allowed one thing.
-            if self.asking.is_any() && is_allowed == context.ignores_denials_below {
+            // To be allowed anything is to be allowed one thing, unless a higher priority says otherwise of that one.
+            let stands = entries.get(access).is_some_and(|entry| entry.is_allowed == is_allowed);
+            if self.asking.is_any() && stands && is_allowed == context.ignores_denials_below {
                 break;
             }
         }
