@@ -48,8 +48,41 @@ pub struct ExprText {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Statement {
     Governance(Governance),
+    /// A branch or tag of a table.
+    TableRef(TableRef),
+    /// `SHOW STATS FOR t`.
+    ShowStats(Name),
     /// SQL that sqlparser parsed and DataFusion plans.
     Sql(Box<sqlparser::ast::Statement>),
+}
+
+/// `ALTER TABLE t {CREATE|DROP} {BRANCH|TAG} …`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableRef {
+    pub table: Name,
+    pub if_exists: bool,
+    pub kind: RefKind,
+    pub name: Ident,
+    pub action: RefAction,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefKind {
+    Branch,
+    Tag,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RefAction {
+    Create { or_replace: bool, if_not_exists: bool, version: Option<RefVersion> },
+    Drop { if_exists: bool },
+}
+
+/// What a new branch or tag stands for; a text names another branch or tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RefVersion {
+    Snapshot(i64),
+    Name(String),
 }
 
 /// Who is granted to.

@@ -8,8 +8,10 @@ mod grants;
 mod inline;
 mod policies;
 mod rewrite;
+mod refs;
 mod show;
 mod sql_errors;
+mod versions;
 
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
@@ -30,6 +32,15 @@ pub fn parse(statement: &str) -> Result<Statement, SyntaxError> {
     if let Some(governance) = governance(&mut cursor)? {
         cursor.expect_end()?;
         return Ok(Statement::Governance(governance));
+    }
+    if let Some(change) = refs::table_ref(&mut cursor)? {
+        cursor.expect_end()?;
+        return Ok(Statement::TableRef(change));
+    }
+    if cursor.eat_all(&["SHOW", "STATS", "FOR"]) {
+        let table = cursor.name("the name of a table")?;
+        cursor.expect_end()?;
+        return Ok(Statement::ShowStats(table));
     }
     sql(statement, body)
 }

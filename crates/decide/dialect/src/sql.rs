@@ -107,6 +107,7 @@ impl Dialect for SluiceDialect {
         supports_start_transaction_modifier,
         supports_string_escape_constant,
         supports_struct_literal,
+        supports_table_versioning,
         supports_unicode_string_literal,
         supports_update_order_by,
         supports_values_as_table_factor,

@@ -12,7 +12,7 @@ use crate::sealed::{Relation, SealedSource};
 /// The relations and functions of a plan.
 #[derive(Debug, Default, Clone)]
 pub struct Footprint {
-    /// Sealed tables, by full name.
+    /// Sealed tables, by full name and identity: of one table several states may be read.
     pub tables: BTreeMap<String, Relation>,
     /// Names of the scalar functions that are called.
     pub functions: BTreeSet<String>,
@@ -27,7 +27,8 @@ pub fn footprint(plan: &LogicalPlan) -> Result<Footprint, EnforceError> {
         if let LogicalPlan::TableScan(scan) = node {
             match scan.source.downcast_ref::<SealedSource>() {
                 Some(sealed) => {
-                    found.tables.insert(sealed.relation().to_string(), sealed.relation().clone());
+                    let relation = sealed.relation();
+                    found.tables.insert(format!("{relation} {}", relation.uuid), relation.clone());
                 }
                 None => found.n_other_scans += 1,
             }

@@ -32,6 +32,10 @@ pub enum CatalogError {
     ColumnExists { table: String, column: String },
     #[error("column `{column}` of table `{table}` {why}")]
     ColumnInUse { table: String, column: String, why: &'static str },
+    #[error("table `{table}` has no {version}")]
+    NoSuchVersion { table: String, version: String },
+    #[error("table `{table}` has a branch or tag `{name}` already")]
+    RefExists { table: String, name: String },
     #[error("column `{column}` of table `{table}` does not take null")]
     NullInRequired { table: String, column: String },
     #[error("the rows do not fit table `{table}`: it has {expected} columns, they have {found}")]
@@ -64,7 +68,10 @@ impl CatalogError {
             Self::NamespaceNotEmpty(_) | Self::ColumnInUse { .. } => ErrorKind::Dependent,
             Self::NoSuchTable(_) | Self::NoSuchView(_) => ErrorKind::TableNotFound,
             Self::TableExists(_) | Self::ViewExists(_) => ErrorKind::TableExists,
-            Self::CaseOnly { .. } | Self::ColumnExists { .. } => ErrorKind::ObjectExists,
+            Self::CaseOnly { .. } | Self::ColumnExists { .. } | Self::RefExists { .. } => {
+                ErrorKind::ObjectExists
+            }
+            Self::NoSuchVersion { .. } => ErrorKind::ObjectNotFound,
             Self::BadName { .. } | Self::NullInRequired { .. } | Self::ColumnCount { .. } => {
                 ErrorKind::Invalid
             }

@@ -98,7 +98,7 @@ impl Catalog {
         .await
     }
 
-    async fn evolve(
+    pub(crate) async fn evolve(
         &self,
         namespace: &[String],
         name: &str,
@@ -130,7 +130,7 @@ impl Catalog {
     }
 }
 
-fn builder(metadata: &TableMetadata) -> TableMetadataBuilder {
+pub(crate) fn builder(metadata: &TableMetadata) -> TableMetadataBuilder {
     metadata.clone().into_builder(None)
 }
 

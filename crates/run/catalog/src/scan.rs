@@ -13,4 +13,5 @@ pub(crate) mod statistics;
 pub use adapter::FIELD_ID_KEY;
 pub use numbered::ROW;
 pub use provider::IcebergTableProvider;
+pub(crate) use provider::Reads;
 pub use source::IcebergSource;

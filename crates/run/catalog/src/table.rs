@@ -11,6 +11,7 @@ use iceberg::table::Table;
 use uuid::Uuid;
 
 use crate::error::{CatalogError, Result};
+use crate::past::Past;
 use crate::scan::adapter::{DEFAULT_KEY, field_id};
 use crate::scan::numbered::{self, NumberedProvider};
 use crate::scan::{IcebergTableProvider, statistics};
@@ -42,6 +43,8 @@ pub struct TableHandle {
     pub provider: Arc<dyn TableProvider>,
     /// The same provider, for what reads files rather than rows.
     pub(crate) scan: Arc<IcebergTableProvider>,
+    /// `None`: the table as it is.
+    pub past: Option<Past>,
     pub(crate) table: Arc<Table>,
 }
 
@@ -70,6 +73,7 @@ impl TableHandle {
             location: metadata.location().to_owned(),
             provider: Arc::clone(&scan) as Arc<dyn TableProvider>,
             scan,
+            past: None,
             namespace,
             name,
             schema,
@@ -83,15 +87,17 @@ impl TableHandle {
         Self { schema: numbered::with_number(&self.schema), provider: Arc::new(provider), ..self.clone() }
     }
 
-    /// The names that a column had before, newest first, for policies that were written then.
+    /// The names that a column had before, newest first, for policies that were written then; for a former state all
+    /// that it had before and since.
     pub fn former_names(&self, field_id: i32) -> Vec<String> {
         let metadata = self.table.metadata();
-        let current = metadata.current_schema();
+        let own = self.field_ids.iter().position(|id| *id == field_id);
+        let own = own.and_then(|at| self.schema.fields().get(at)).map(|field| field.name().as_str());
         let mut schemas: Vec<_> = metadata.schemas_iter().collect();
         schemas.sort_by_key(|schema| std::cmp::Reverse(schema.schema_id()));
         let mut names: Vec<String> = Vec::new();
         for name in schemas.iter().filter_map(|schema| schema.name_by_field_id(field_id)) {
-            if current.name_by_field_id(field_id) != Some(name) && !names.iter().any(|n| n == name) {
+            if own != Some(name) && !names.iter().any(|n| n == name) {
                 names.push(name.to_owned());
             }
         }
@@ -116,7 +122,7 @@ impl fmt::Debug for TableHandle {
 }
 
 /// Keeps the value that older rows have in a newer column with the field itself, so that it reaches every scan.
-fn with_defaults(schema: SchemaRef, current: &IcebergSchema, shown: &str) -> Result<SchemaRef> {
+pub(crate) fn with_defaults(schema: SchemaRef, current: &IcebergSchema, shown: &str) -> Result<SchemaRef> {
     let tops = current.as_struct().fields();
     if tops.iter().any(nested_default) {
         return Err(CatalogError::Unsupported(format!(

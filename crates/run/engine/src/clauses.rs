@@ -38,7 +38,6 @@ impl Visitor for Unheeded {
             TableFactor::Table { sample: Some(_), .. } | TableFactor::Derived { sample: Some(_), .. } => {
                 "TABLESAMPLE"
             }
-            TableFactor::Table { version: Some(_), .. } => "time travel",
             TableFactor::Table { with_hints, index_hints, .. }
                 if !with_hints.is_empty() || !index_hints.is_empty() =>
             {

@@ -3,6 +3,7 @@
 mod alter;
 mod create;
 mod drop;
+mod refs;
 mod replace;
 mod view;
 
@@ -16,6 +17,7 @@ use stdx::ErrorKind;
 pub(crate) use alter::alter_table;
 pub(crate) use create::{create_schema, create_table};
 pub(crate) use drop::drop;
+pub(crate) use refs::alter_refs;
 pub(crate) use view::create_view;
 
 use crate::error::{from_catalog, from_datafusion, table_not_found, unsupported};

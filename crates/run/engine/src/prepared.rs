@@ -78,7 +78,7 @@ pub(crate) async fn execute(
     let parameters = arguments
         .into_iter()
         .enumerate()
-        .map(|(i, argument)| constant(running, argument, named.types.get(i)))
+        .map(|(i, argument)| constant(running, argument, named.types.get(i), "an argument of EXECUTE"))
         .collect::<Result<Vec<_>, _>>()?;
     statement::run(session, &named.text, &parameters, call.bounds.cancel.clone()).await
 }
@@ -106,11 +106,12 @@ fn opened(session: &EngineSession, sql: ast::Statement) -> Result<(Named, Vec<as
     Ok((statement::named(session, &name)?, parameters))
 }
 
-/// An argument of EXECUTE: a constant expression, as an array of one value.
-fn constant(
+/// A constant expression as an array of one value; `what` it is, for the error when it is none.
+pub(crate) fn constant(
     running: &Running,
     mut argument: ast::Expr,
     wanted: Option<&datafusion::arrow::datatypes::DataType>,
+    what: &str,
 ) -> Result<ArrayRef, QueryError> {
     write_in_full(&mut argument, &running.path)?;
     let state = running.state();
@@ -146,6 +147,6 @@ fn constant(
         .map_err(|error| from_datafusion(&error))?;
     match expr {
         Expr::Literal(value, _) => value.to_array().map_err(|error| from_datafusion(&error)),
-        _ => Err(invalid("an argument of EXECUTE must be a constant")),
+        _ => Err(invalid(format!("{what} must be a constant"))),
     }
 }

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use catalog::{TableHandle, View};
+use catalog::{Past, TableHandle, Version, View};
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::common::TableReference;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Column, TableReference};
 use datafusion::execution::session_state::SessionState;
-use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, TableSource};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, TableSource};
 use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::planner::SqlToRel;
 use datafusion::sql::resolve::resolve_table_references;
@@ -21,9 +22,10 @@ use query_api::QueryError;
 use sqlparser::ast;
 use stdx::ErrorKind;
 
-use crate::error::{from_catalog, from_datafusion, schema_not_found, table_not_found};
+use crate::error::{from_catalog, from_datafusion, schema_not_found, table_not_found, unsupported};
 use crate::files::FileRead;
 use crate::names::{RelationName, SearchPath, write_in_full};
+use crate::past::PastName;
 use crate::policy_expr::{Binder, parser_options};
 use crate::provider::{Names, source_key};
 use crate::running::{Running, table_object, view_object};
@@ -50,6 +52,8 @@ pub(crate) struct Resolved {
     pub(crate) files: HashMap<(String, String), Arc<dyn TableSource>>,
     pub(crate) verdicts: HashMap<Relation, Arc<TableVerdict>>,
     pub(crate) touched: Vec<TouchedTable>,
+    /// The former states that the statement names, by number.
+    pub(crate) past: Vec<PastName>,
 }
 
 impl Resolved {
@@ -78,15 +82,22 @@ pub(crate) fn names<'a>(
     resolved: &'a mut Resolved,
 ) -> BoxFuture<'a, Result<(), QueryError>> {
     async move {
-        write_names(statement, &running.path)?;
+        write_names(running, statement, resolved, &running.path)?;
         find_names(running, state, statement, resolved, &running.path, 0).await
     }
     .boxed()
 }
 
-fn write_names(statement: &mut ast::Statement, path: &SearchPath) -> Result<(), QueryError> {
+fn write_names(
+    running: &Running,
+    statement: &mut ast::Statement,
+    resolved: &mut Resolved,
+    path: &SearchPath,
+) -> Result<(), QueryError> {
     crate::clauses::refuse_unheeded(statement)?;
-    write_in_full(statement, path)
+    crate::metadata::give_names(statement, path)?;
+    write_in_full(statement, path)?;
+    crate::past::take(running, statement, resolved, path)
 }
 
 async fn find_names(
@@ -115,7 +126,7 @@ async fn plan_in(
     path: &SearchPath,
     depth: usize,
 ) -> Result<LogicalPlan, QueryError> {
-    write_names(statement, path)?;
+    write_names(running, statement, resolved, path)?;
     crate::titles::give(statement);
     find_names(running, state, statement, resolved, path, depth).await?;
     let df_statement = DfStatement::Statement(Box::new(statement.clone()));
@@ -158,22 +169,29 @@ async fn resolve_one(
     {
         return Ok(());
     }
-    let mut name = name_of(reference, path);
+    let past = crate::past::named(resolved, reference.table()).cloned();
+    let mut name = past.as_ref().map_or_else(|| name_of(reference, path), |past| past.name.clone());
     if reference.schema().is_none() && crate::pg::is_catalog_table(&name.name) {
         name.namespace = vec![crate::names::PG_CATALOG.to_owned()];
     }
     let key = source_key(
         &name.catalog,
         &reference.schema().map_or_else(|| path.namespace.join("."), str::to_owned),
-        &name.name,
+        reference.table(),
     );
     if resolved.sources.contains_key(&key) {
         return Ok(());
     }
     let source: Arc<dyn TableSource> = if name.is_virtual() {
         crate::pg::source(running, state, &name).await?
+    } else if let Some(source) = crate::metadata::source(running, state, &name, resolved).await? {
+        if past.is_some() {
+            return Err(unsupported("a former state of a metadata table"));
+        }
+        source
     } else {
-        relation_source(running, state, &name, resolved, depth).await?
+        let version = past.as_ref().map(|past| &past.version);
+        relation_source(running, state, &name, version, resolved, depth).await?
     };
     resolved.sources.insert(key, source);
     Ok(())
@@ -187,6 +205,7 @@ async fn relation_source(
     running: &Running,
     state: &SessionState,
     name: &RelationName,
+    version: Option<&Version>,
     resolved: &mut Resolved,
     depth: usize,
 ) -> Result<Arc<dyn TableSource>, QueryError> {
@@ -197,14 +216,18 @@ async fn relation_source(
                 running.audit_denied(Operation::SelectTable, &table_object(name), &gate_one);
                 return Err(table_not_found(&name.to_string()));
             }
+            let handle = match version {
+                Some(version) => handle.at(version).map_err(|error| from_catalog(&error))?,
+                None => handle,
+            };
             let (rules, verdict) = verdict_for(running, state, name, &handle)?;
-            let relation = relation_of(name, &handle.uuid.to_string());
-            let schema = governed_schema(&handle.schema, &verdict);
+            let relation = relation_of(name, &identity_of(&handle));
+            let schema = governed_schema(&shown_columns(&handle), &verdict);
             resolved.touched.push(TouchedTable {
                 name: name.clone(),
                 is_restricting: verdict.is_restricting(),
                 rules: Some(rules),
-                columns: handle.schema.fields().iter().map(|field| field.name().clone()).collect(),
+                columns: shown_columns(&handle).fields().iter().map(|field| field.name().clone()).collect(),
                 gate_one,
             });
             resolved.verdicts.insert(relation.clone(), Arc::new(verdict));
@@ -217,6 +240,9 @@ async fn relation_source(
                 running.audit_denied(Operation::SelectView, &view_object(name), &gate_one);
                 return Err(table_not_found(&name.to_string()));
             }
+            if version.is_some() {
+                return Err(unsupported("a former state of a view"));
+            }
             resolved.touched.push(TouchedTable {
                 name: name.clone(),
                 is_restricting: false,
@@ -228,6 +254,30 @@ async fn relation_source(
             Ok(Arc::new(SealedView::new(relation_of(name, &view.uuid.to_string()), plan)))
         }
         Found::Nothing => Err(table_not_found(&name.to_string())),
+    }
+}
+
+/// The table's identity, and for a former state which one: each has a verdict over its own columns.
+fn identity_of(handle: &TableHandle) -> String {
+    match &handle.past {
+        Some(past) => format!("{}@{}", handle.uuid, past.key),
+        None => handle.uuid.to_string(),
+    }
+}
+
+/// Whether a relation is this table, in whatever state.
+pub(crate) fn is_of_table(relation: &Relation, uuid: &str) -> bool {
+    relation.uuid.split('@').next() == Some(uuid)
+}
+
+/// The columns that a reader sees: behind those of a former state stand others, for policies alone.
+fn shown_columns(handle: &TableHandle) -> SchemaRef {
+    match &handle.past {
+        Some(past) => {
+            let fields: Vec<_> = handle.schema.fields().iter().take(past.n_columns).cloned().collect();
+            Arc::new(datafusion::arrow::datatypes::Schema::new(fields))
+        }
+        None => Arc::clone(&handle.schema),
     }
 }
 
@@ -336,9 +386,31 @@ pub(crate) fn verdict_for(
     handle: &TableHandle,
 ) -> Result<(TableRules, TableVerdict), QueryError> {
     let older: Vec<Vec<String>> = handle.field_ids.iter().map(|id| handle.former_names(*id)).collect();
-    let rules = rules_for(running, name, &handle.schema, &older, handle.owner.as_deref());
+    let mut rules = rules_for(running, name, &handle.schema, &older, handle.owner.as_deref());
+    if let Some(past) = &handle.past {
+        restrict_forgotten(past, &mut rules);
+    }
     let verdict = bind_rules(running, state, name, handle, &rules)?;
     Ok((rules, verdict))
+}
+
+/// A column that was dropped since cannot be named by a new policy. To a reader from whom nothing of the table is
+/// hidden it is shown, as the rest is; to any other it is not (L7).
+fn restrict_forgotten(past: &Past, rules: &mut TableRules) {
+    let is_restricted =
+        !rules.filters.is_empty() || rules.columns.iter().any(|rule| !matches!(rule, ColumnRule::Raw));
+    for (at, rule) in rules.columns.iter_mut().enumerate() {
+        if at >= past.n_columns {
+            // Not among what is read; what it says of the reader is in `is_restricted`.
+            *rule = ColumnRule::Raw;
+        } else if is_restricted && past.dropped.contains(&at) && matches!(rule, ColumnRule::Raw) {
+            *rule = ColumnRule::Restricted(policy::Restriction {
+                policy: None,
+                policy_name: None,
+                reason: "the column was dropped, and no policy can name it".to_owned(),
+            });
+        }
+    }
 }
 
 /// What gate two says of a relation's columns, before any text is bound.
@@ -442,9 +514,9 @@ fn bind_filter(
     filter: &policy::FilterRule,
     facts: &SessionFacts,
 ) -> Result<datafusion::logical_expr::Expr, QueryError> {
-    let renamed = renamed(handle);
-    let binder = Binder { state, schema: &handle.schema, path: &running.path, renamed: &renamed };
-    binder.filter(&filter.expr, facts)
+    let (renamed, schema) = (renamed(handle), today_schema(handle));
+    let binder = Binder { state, schema: &schema, path: &running.path, renamed: &renamed };
+    in_stored_names(binder.filter(&filter.expr, facts)?, handle)
 }
 
 fn bind_mask(
@@ -458,21 +530,56 @@ fn bind_mask(
     let kind = enforce::mask::MaskType::parse(&mask.mask_type)?;
     let custom = match (&mask.value_expr, kind) {
         (Some(text), enforce::mask::MaskType::Custom) => {
-            let renamed = renamed(handle);
-            let binder = Binder { state, schema: &handle.schema, path: &running.path, renamed: &renamed };
-            Some(binder.mask(text, field.name(), facts).ok()?)
+            let (renamed, schema) = (renamed(handle), today_schema(handle));
+            let binder = Binder { state, schema: &schema, path: &running.path, renamed: &renamed };
+            let at = handle.schema.index_of(field.name()).ok()?;
+            let bound = binder.mask(text, schema.fields().get(at)?.name(), facts).ok()?;
+            Some(in_stored_names(bound, handle).ok()?)
         }
         _ => None,
     };
     enforce::mask::mask_expr(kind, field, custom, &running.engine.mask_settings)
 }
 
+/// The columns under the names that they have today, by which policies are written; those of a former state may have
+/// had others, and then what another column has today.
+fn today_schema(handle: &TableHandle) -> SchemaRef {
+    let Some(past) = &handle.past else { return Arc::clone(&handle.schema) };
+    let fields = handle.schema.fields().iter().zip(&past.names);
+    let fields: Vec<_> = fields.map(|(field, name)| field.as_ref().clone().with_name(name)).collect();
+    Arc::new(datafusion::arrow::datatypes::Schema::new(fields))
+}
+
+/// An expression over today's names, over those of the former state that is read.
+fn in_stored_names(
+    expr: Expr,
+    handle: &TableHandle,
+) -> Result<Expr, QueryError> {
+    let Some(past) = &handle.past else { return Ok(expr) };
+    let stored = |today: &str| {
+        let at = past.names.iter().position(|name| name == today)?;
+        Some(handle.schema.fields().get(at)?.name().clone())
+    };
+    expr.transform_up(|part| {
+        Ok(match &part {
+            Expr::Column(column) => match stored(&column.name) {
+                Some(name) => Transformed::yes(Expr::Column(Column::from_name(name))),
+                None => Transformed::no(part),
+            },
+            _ => Transformed::no(part),
+        })
+    })
+    .map(|done| done.data)
+    .map_err(|error| from_datafusion(&error))
+}
+
 /// Names that columns bore when a policy was written, to the names that the same fields bear now (L7).
 pub(crate) fn renamed(handle: &TableHandle) -> BTreeMap<String, String> {
     let mut renamed = BTreeMap::new();
-    for (field, id) in handle.schema.fields().iter().zip(&handle.field_ids) {
+    let schema = today_schema(handle);
+    for (field, id) in schema.fields().iter().zip(&handle.field_ids) {
         for former in handle.former_names(*id) {
-            if handle.schema.index_of(&former).is_err() {
+            if schema.index_of(&former).is_err() {
                 renamed.entry(former).or_insert_with(|| field.name().clone());
             }
         }

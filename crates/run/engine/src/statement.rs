@@ -15,7 +15,7 @@ use crate::error::unsupported;
 use crate::query::Bounds;
 use crate::running::Running;
 use crate::session::{EngineSession, Named, syntax};
-use crate::{ddl, dml, explain, governance, prepared, query, session_statements, show};
+use crate::{ddl, dml, explain, governance, metadata, prepared, query, session_statements, show};
 
 /// What is being run: the parsed statement with its text, its parameters and what ends it.
 pub(crate) struct Call<'a> {
@@ -107,6 +107,8 @@ fn check_transaction(session: &EngineSession, statement: &Statement) -> Result<(
 fn changes_things(statement: &Statement) -> bool {
     match statement {
         Statement::Governance(governance) => !governance::only_reads(governance),
+        Statement::TableRef(_) => true,
+        Statement::ShowStats(_) => false,
         Statement::Sql(sql) => !matches!(
             **sql,
             ast::Statement::Query(_)
@@ -140,6 +142,8 @@ async fn route(
 ) -> Result<Outcome, QueryError> {
     let sql = match statement {
         Statement::Governance(statement) => return governance::run(running, statement, call).await,
+        Statement::TableRef(change) => return ddl::alter_refs(running, change, call).await,
+        Statement::ShowStats(table) => return metadata::stats(running, &table).await,
         Statement::Sql(sql) => as_clients_mean_it(*sql, call.text),
     };
     match sql {
@@ -208,7 +212,10 @@ pub(crate) async fn describe(
     let running = Running::start(session, text);
     running.check_user()?;
     match parse(text)? {
-        None => Ok(nothing),
+        None | Some(Statement::TableRef(_)) => Ok(nothing),
+        Some(Statement::ShowStats(_)) => {
+            Ok(Description { parameters: Vec::new(), columns: Some(metadata::stats_columns()) })
+        }
         Some(Statement::Governance(statement)) => {
             Ok(Description { parameters: Vec::new(), columns: governance::columns(&statement) })
         }

@@ -136,7 +136,7 @@ fn select_all(name: &RelationName) -> Option<sqlparser::ast::Query> {
             sqlparser::ast::Statement::Query(query) => Some(*query),
             _ => None,
         },
-        dialect::ast::Statement::Governance(_) => None,
+        _ => None,
     }
 }
 

@@ -21,6 +21,7 @@ enum CreateViewSecurityWord {
 
 impl Extras {
     pub(super) fn add_to(self, statement: &mut Statement) {
+        super::versions::settle(statement);
         let Some(word) = self.security else { return };
         if let Statement::CreateView(view) = statement {
             let security = match word {
@@ -39,6 +40,11 @@ impl Extras {
 
 /// The tokens of a statement for sqlparser.
 pub(super) fn rewrite(lexemes: &[Lexeme]) -> (Vec<TokenWithSpan>, Extras) {
+    let (tokens, extras) = by_statement(lexemes);
+    (super::versions::rewrite(tokens), extras)
+}
+
+fn by_statement(lexemes: &[Lexeme]) -> (Vec<TokenWithSpan>, Extras) {
     let is_word = |n: usize, word: &str| lexemes.get(n).is_some_and(|lexeme| lexeme.is_word(word));
     let is_any_word = |n: usize| lexemes.get(n).is_some_and(Lexeme::is_any_word);
     if (is_word(0, "DESCRIBE") || is_word(0, "DESC")) && is_word(1, "TABLE") && is_any_word(2) {

@@ -5,6 +5,7 @@ mod errors;
 mod other_sql;
 mod properties;
 mod shapes;
+mod versions;
 
 use super::parse;
 use crate::ast::{Governance, Statement};
@@ -13,6 +14,7 @@ fn governance(statement: &str) -> Governance {
     match parse(statement) {
         Ok(Statement::Governance(governance)) => governance,
         Ok(Statement::Sql(sql)) => panic!("taken for other SQL: {statement}\n  {sql}"),
+        Ok(other) => panic!("taken for something else: {statement}\n  {other:?}"),
         Err(error) => panic!("{error} at {}: {statement}", error.position),
     }
 }
@@ -21,6 +23,7 @@ fn sql(statement: &str) -> sqlparser::ast::Statement {
     match parse(statement) {
         Ok(Statement::Sql(sql)) => *sql,
         Ok(Statement::Governance(governance)) => panic!("taken for ours: {statement}\n  {governance:?}"),
+        Ok(other) => panic!("taken for something else: {statement}\n  {other:?}"),
         Err(error) => panic!("{error} at {}: {statement}", error.position),
     }
 }

@@ -16,6 +16,7 @@ use tokio::sync::OnceCell;
 use arrow::datatypes::SchemaRef;
 
 use crate::error::{CatalogError, Doing, Result};
+use crate::scan::provider::Reads;
 use crate::scan::deletes::{self, PositionDeletes};
 use crate::scan::statistics::{self, Bounds};
 use crate::warehouse::Warehouse;
@@ -63,10 +64,16 @@ pub(crate) async fn read(
     schema: &SchemaRef,
     warehouse: &Warehouse,
     shown: &str,
+    reads: &Reads,
 ) -> Result<FileIndex> {
-    let Some(snapshot) = table.metadata().current_snapshot() else {
+    let Some(snapshot_id) = reads.snapshot else {
         return Ok(FileIndex::default());
     };
+    // A snapshot that is gone is an error, never an empty table.
+    let snapshot = table.metadata().snapshot_by_id(snapshot_id).ok_or_else(|| {
+        let version = format!("snapshot {snapshot_id}");
+        CatalogError::NoSuchVersion { table: shown.to_owned(), version }
+    })?;
     let list = table.manifest_list_reader(snapshot).load().await.doing(READ)?;
     let io = table.file_io().clone();
     // Deletes come first, so that no data file is indexed before what takes rows from it is known.
@@ -90,7 +97,7 @@ pub(crate) async fn read(
     let mut files = Vec::new();
     let mut first_row = 0_u64;
     for manifest in &data {
-        for entry in live(manifest) {
+        for entry in live(manifest).filter(|entry| is_read(entry, reads)) {
             let file = index_file(table, manifest, entry, &position_deletes, schema, warehouse, shown)?;
             let rows = file.rows;
             files.push(IndexedFile { first_row, ..file });
@@ -107,6 +114,13 @@ async fn load(file: ManifestFile, io: FileIO) -> Result<(ManifestContentType, Ma
 
 fn live(manifest: &Manifest) -> impl Iterator<Item = &ManifestEntryRef> {
     manifest.entries().iter().filter(|entry| entry.is_alive())
+}
+
+fn is_read(entry: &ManifestEntryRef, reads: &Reads) -> bool {
+    match &reads.added_by {
+        None => true,
+        Some(snapshots) => entry.snapshot_id().is_some_and(|id| snapshots.contains(&id)),
+    }
 }
 
 fn no_sequence(shown: &str) -> CatalogError {

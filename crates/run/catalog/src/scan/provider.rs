@@ -1,5 +1,6 @@
 //! An Iceberg table at one snapshot, as DataFusion scans it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, UInt64Array};
@@ -43,17 +44,48 @@ pub struct IcebergTableProvider {
     schema: SchemaRef,
     warehouse: Warehouse,
     shown: String,
+    reads: Reads,
     index: OnceCell<FileIndex>,
+}
+
+/// Which files of a table are read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Reads {
+    /// `None`: none, for nothing was written.
+    pub(crate) snapshot: Option<i64>,
+    /// Only files that these snapshots added.
+    pub(crate) added_by: Option<HashSet<i64>>,
+}
+
+impl Reads {
+    pub(crate) fn snapshot(snapshot: Option<i64>) -> Self {
+        Self { snapshot, added_by: None }
+    }
 }
 
 impl IcebergTableProvider {
     pub(crate) fn new(table: Arc<Table>, schema: SchemaRef, warehouse: Warehouse, shown: String) -> Self {
-        Self { table, schema, warehouse, shown, index: OnceCell::new() }
+        let reads = Reads::snapshot(table.metadata().current_snapshot_id());
+        Self { table, schema, warehouse, shown, reads, index: OnceCell::new() }
+    }
+
+    /// The same table in another state, or under other columns.
+    pub(crate) fn reading(&self, schema: SchemaRef, reads: Reads) -> Self {
+        let (table, warehouse) = (Arc::clone(&self.table), self.warehouse.clone());
+        Self { table, schema, warehouse, shown: self.shown.clone(), reads, index: OnceCell::new() }
     }
 
     pub(crate) async fn index(&self) -> Result<&FileIndex, CatalogError> {
-        let read = || index::read(&self.table, &self.schema, &self.warehouse, &self.shown);
+        let read = || index::read(&self.table, &self.schema, &self.warehouse, &self.shown, &self.reads);
         self.index.get_or_try_init(read).await
+    }
+
+    /// The statistics of all files together.
+    pub(crate) async fn read_statistics(&self) -> Result<Statistics, CatalogError> {
+        let index = self.index().await?;
+        let all = index.files.iter().map(|file| file.statistics.as_ref());
+        Statistics::try_merge_iter(all, &self.schema)
+            .map_err(|error| CatalogError::storage("add the statistics of the files", error))
     }
 
     fn predicate(&self, state: &dyn Session, filters: &[Expr]) -> Result<Option<Arc<dyn PhysicalExpr>>> {
@@ -326,7 +358,7 @@ impl PruningStatistics for FileBounds<'_> {
         Some(Arc::new(self.files.iter().map(|f| Some(f.rows)).collect::<UInt64Array>()))
     }
 
-    fn contained(&self, _: &Column, _: &std::collections::HashSet<ScalarValue>) -> Option<BooleanArray> {
+    fn contained(&self, _: &Column, _: &HashSet<ScalarValue>) -> Option<BooleanArray> {
         None
     }
 }

@@ -2,10 +2,11 @@
 
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DataFusionError, JoinType};
-use datafusion::logical_expr::{Distinct, Expr, LogicalPlan};
+use datafusion::logical_expr::{Distinct, Expr, LogicalPlan, TableScan};
 use enforce::{ColumnVerdict, SealedSource, TableVerdict};
 
 use super::TARGET;
+use crate::resolve::is_of_table;
 
 type Result<T> = std::result::Result<T, DataFusionError>;
 
@@ -31,7 +32,18 @@ impl Masked<'_> {
     fn is_table(&self, plan: &LogicalPlan) -> bool {
         let LogicalPlan::TableScan(scan) = plan else { return false };
         let sealed = scan.source.downcast_ref::<SealedSource>();
-        sealed.is_some_and(|sealed| [self.uuid.as_str(), TARGET].contains(&sealed.relation().uuid.as_str()))
+        sealed.is_some_and(|sealed| {
+            sealed.relation().uuid == TARGET || is_of_table(sealed.relation(), &self.uuid)
+        })
+    }
+
+    /// Whether a column of a scan of the table is masked. In a former state columns had other names, so that all of
+    /// them count.
+    fn is_masked_in(&self, scan: &TableScan, name: &str) -> bool {
+        let sealed = scan.source.downcast_ref::<SealedSource>();
+        let is_past = sealed.is_some_and(|sealed| ![self.uuid.as_str(), TARGET].contains(&sealed.relation().uuid.as_str()));
+        let any_masked = self.verdict.columns.iter().any(|column| *column != ColumnVerdict::Raw);
+        (is_past && any_masked) || self.is_masked(name)
     }
 
     fn is_masked(&self, column: &str) -> bool {
@@ -161,7 +173,7 @@ impl Masked<'_> {
         match plan {
             LogicalPlan::TableScan(scan) => {
                 let name = scan.projected_schema.fields().get(index).map(|field| field.name().as_str());
-                Ok(self.is_table(plan) && name.is_none_or(|name| self.is_masked(name)))
+                Ok(self.is_table(plan) && name.is_none_or(|name| self.is_masked_in(scan, name)))
             }
             LogicalPlan::Projection(projection) => match projection.expr.get(index) {
                 Some(expr) => self.expr(expr, &[&projection.input], outer),

@@ -71,7 +71,7 @@ impl GovernedProvider {
         let wanted = match projection {
             Some(wanted) => wanted,
             None => {
-                all = (0..schema.fields().len()).collect();
+                all = (0..self.clearance.governed_schema().fields().len()).collect();
                 &all
             }
         };
@@ -91,7 +91,9 @@ impl GovernedProvider {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let plan = self.raw.scan(state, projection, filters, limit).await?;
+        // A former state has columns of today behind its own, which are for policies alone.
+        let own: Vec<usize> = (0..self.clearance.governed_schema().fields().len()).collect();
+        let plan = self.raw.scan(state, projection.or(Some(&own)), filters, limit).await?;
         Ok(Arc::new(BarrierExec::try_new(plan, self.clearance.query(), false)?))
     }
 

@@ -161,7 +161,7 @@ impl Read {
 fn parsed(sql: &str) -> sqlparser::ast::Statement {
     match dialect::parse(sql).unwrap() {
         dialect::ast::Statement::Sql(statement) => *statement,
-        dialect::ast::Statement::Governance(_) => panic!("{sql} is no query"),
+        _ => panic!("{sql} is no query"),
     }
 }
 
