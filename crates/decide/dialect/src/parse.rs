@@ -7,8 +7,8 @@ mod functions;
 mod grants;
 mod inline;
 mod policies;
-mod rewrite;
 mod refs;
+mod rewrite;
 mod show;
 mod sql_errors;
 mod versions;
@@ -29,10 +29,6 @@ pub fn parse(statement: &str) -> Result<Statement, SyntaxError> {
     let lexemes = lex_significant(statement)?;
     let body = one_statement(statement, &lexemes)?;
     let mut cursor = Cursor::new(statement, body);
-    if let Some(governance) = governance(&mut cursor)? {
-        cursor.expect_end()?;
-        return Ok(Statement::Governance(governance));
-    }
     if let Some(change) = refs::table_ref(&mut cursor)? {
         cursor.expect_end()?;
         return Ok(Statement::TableRef(change));
@@ -41,6 +37,10 @@ pub fn parse(statement: &str) -> Result<Statement, SyntaxError> {
         let table = cursor.name("the name of a table")?;
         cursor.expect_end()?;
         return Ok(Statement::ShowStats(table));
+    }
+    if let Some(governance) = governance(&mut cursor)? {
+        cursor.expect_end()?;
+        return Ok(Statement::Governance(governance));
     }
     sql(statement, body)
 }

@@ -165,9 +165,10 @@ impl TableHandle {
             ("nan_value_counts", text(&|_, entry| by_column(entry.data_file().nan_value_counts(), &names))),
             ("lower_bounds", text(&|_, entry| by_column(entry.data_file().lower_bounds(), &names))),
             ("upper_bounds", text(&|_, entry| by_column(entry.data_file().upper_bounds(), &names))),
-            ("sort_order_id", Cells::Int(
-                live.iter().map(|(_, entry)| entry.data_file().sort_order_id()).collect(),
-            )),
+            (
+                "sort_order_id",
+                Cells::Int(live.iter().map(|(_, entry)| entry.data_file().sort_order_id()).collect()),
+            ),
         ])
     }
 
@@ -278,7 +279,10 @@ fn by_column<T: Display>(values: &HashMap<i32, T>, names: &HashMap<i32, String>)
     let mut shown: BTreeMap<i32, (String, String)> = BTreeMap::new();
     for (id, value) in values {
         let name = names.get(id).cloned().unwrap_or_else(|| id.to_string());
-        shown.insert(*id, (name, value.to_string()));
+        let text = value.to_string();
+        // Texts print in quotes.
+        let bare = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+        shown.insert(*id, (name, bare.unwrap_or(&text).to_owned()));
     }
     let map: Map<String, Value> =
         shown.into_values().map(|(name, value)| (name, Value::String(value))).collect();
@@ -296,10 +300,14 @@ fn snapshots(metadata: &TableMetadata, location: &str) -> Result<RecordBatch> {
         ("committed_at", Cells::Millis(all.iter().map(|s| Some(s.timestamp_ms())).collect())),
         ("snapshot_id", Cells::Long(all.iter().map(|s| Some(s.snapshot_id())).collect())),
         ("parent_id", Cells::Long(all.iter().map(|s| s.parent_snapshot_id()).collect())),
-        ("operation", Cells::Text(
-            all.iter().map(|s| Some(s.summary().operation.as_str().to_owned())).collect(),
-        )),
-        ("manifest_list", Cells::Text(all.iter().map(|s| Some(within(s.manifest_list(), location))).collect())),
+        (
+            "operation",
+            Cells::Text(all.iter().map(|s| Some(s.summary().operation.as_str().to_owned())).collect()),
+        ),
+        (
+            "manifest_list",
+            Cells::Text(all.iter().map(|s| Some(within(s.manifest_list(), location))).collect()),
+        ),
         ("summary", Cells::Text(all.iter().map(|s| summary(s)).collect())),
     ])
 }
@@ -319,9 +327,10 @@ fn history(metadata: &TableMetadata) -> Result<RecordBatch> {
         ("made_current_at", Cells::Millis(entries.iter().map(|e| Some(e.timestamp_ms())).collect())),
         ("snapshot_id", Cells::Long(entries.iter().map(|e| Some(e.snapshot_id)).collect())),
         ("parent_id", Cells::Long(entries.iter().map(|e| parent(e.snapshot_id)).collect())),
-        ("is_current_ancestor", Cells::Truth(
-            entries.iter().map(|e| Some(ancestors.contains(&e.snapshot_id))).collect(),
-        )),
+        (
+            "is_current_ancestor",
+            Cells::Truth(entries.iter().map(|e| Some(ancestors.contains(&e.snapshot_id))).collect()),
+        ),
     ])
 }
 
@@ -337,4 +346,3 @@ fn named(metadata: &TableMetadata) -> Result<RecordBatch> {
         ("max_snapshot_age_in_ms", Cells::Long(all.iter().map(|(_, r)| r.max_snapshot_age_ms).collect())),
     ])
 }
-

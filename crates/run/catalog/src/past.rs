@@ -25,7 +25,10 @@ pub enum Version {
     /// The last state that was current at this time, in milliseconds since 1970.
     AtMillis(i64),
     /// The rows that were added after one snapshot, up to another.
-    Between { after: i64, through: i64 },
+    Between {
+        after: i64,
+        through: i64,
+    },
 }
 
 impl fmt::Display for Version {

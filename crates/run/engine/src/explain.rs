@@ -61,7 +61,9 @@ pub(crate) async fn run(
         columns(),
         vec![
             Arc::new(StringArray::from_iter_values(lines.iter().map(|(kind, _)| *kind))),
-            Arc::new(StringArray::from_iter_values(lines.iter().map(|(_, plan)| crate::past::unmarked(&unmarked(plan))))),
+            Arc::new(StringArray::from_iter_values(
+                lines.iter().map(|(_, plan)| crate::past::unmarked(&unmarked(plan))),
+            )),
         ],
     )
     .map_err(|error| from_datafusion(&error.into()))?;

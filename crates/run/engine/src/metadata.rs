@@ -15,7 +15,9 @@ use datafusion::scalar::ScalarValue;
 use policy::operation::Operation;
 use policy::{ColumnRule, TableRules};
 use query_api::{Outcome, QueryError};
-use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, Ident, TableAlias, TableFactor, VisitMut, VisitorMut};
+use sqlparser::ast::{
+    self, FunctionArg, FunctionArgExpr, Ident, TableAlias, TableFactor, VisitMut, VisitorMut,
+};
 use stdx::ErrorKind;
 
 use crate::error::{from_catalog, from_datafusion, table_not_found, unsupported};
@@ -46,7 +48,9 @@ pub(crate) fn give_names(statement: &mut ast::Statement, path: &SearchPath) -> R
             let kind = function.strip_prefix(FUNCTION_PREFIX).and_then(MetadataTable::parse);
             let (Some(kind), Some(given)) = (kind, &args) else { return ControlFlow::Continue(()) };
             let Some(parts) = texts(&given.args) else {
-                return ControlFlow::Break(invalid(format!("`{function}` takes the name of a table, in texts")));
+                return ControlFlow::Break(invalid(format!(
+                    "`{function}` takes the name of a table, in texts"
+                )));
             };
             match self.0.relation(&parts) {
                 Ok(mut relation) => {
@@ -128,7 +132,8 @@ fn require_open(
     let all = handle.columns_of_all_times();
     let fields = all.iter().filter_map(|(_, names)| names.first());
     let schema = Schema::new(fields.map(|name| Field::new(name, DataType::Null, true)).collect::<Vec<_>>());
-    let older: Vec<Vec<String>> = all.iter().map(|(_, names)| names.iter().skip(1).cloned().collect()).collect();
+    let older: Vec<Vec<String>> =
+        all.iter().map(|(_, names)| names.iter().skip(1).cloned().collect()).collect();
     let ever = rules_for(running, name, &Arc::new(schema), &older, handle.owner.as_deref());
     let is_open = !verdict.is_restricting()
         && ever.filters.is_empty()
@@ -186,9 +191,8 @@ pub(crate) async fn stats(running: &Running, table: &dialect::ast::Name) -> Resu
         Precision::Absent => None,
     };
     let without: Vec<Option<f64>> = vec![None; columns.len() + 1];
-    let own_row = |value: Option<f64>| -> Float64Array {
-        columns.iter().map(|_| None).chain([value]).collect()
-    };
+    let own_row =
+        |value: Option<f64>| -> Float64Array { columns.iter().map(|_| None).chain([value]).collect() };
     let batch = RecordBatch::try_new(
         stats_columns(),
         vec![

@@ -183,9 +183,11 @@ fn version_of(running: &Running, written: TableVersion) -> Result<Version, Query
 
 fn named_or_numbered(value: Value) -> Result<Version, QueryError> {
     match value {
-        Value::Number(digits, _) => {
-            digits.to_string().parse().map(Version::Snapshot).map_err(|_| invalid("a snapshot's number is whole"))
-        }
+        Value::Number(digits, _) => digits
+            .to_string()
+            .parse()
+            .map(Version::Snapshot)
+            .map_err(|_| invalid("a snapshot's number is whole")),
         Value::Placeholder(_) => Err(unsupported("a parameter as a table's version")),
         other => match other.into_string() {
             Some(name) => Ok(Version::Named(name)),

@@ -114,7 +114,9 @@ pub(crate) fn constant(
     what: &str,
 ) -> Result<ArrayRef, QueryError> {
     write_in_full(&mut argument, &running.path)?;
-    let state = running.state();
+    let mut state = running.state();
+    // `now()` is a constant of the statement.
+    state.mark_start_execution();
     let (sources, files) = (HashMap::new(), HashMap::new());
     let names = Names {
         state: &state,

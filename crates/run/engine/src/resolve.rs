@@ -551,10 +551,7 @@ fn today_schema(handle: &TableHandle) -> SchemaRef {
 }
 
 /// An expression over today's names, over those of the former state that is read.
-fn in_stored_names(
-    expr: Expr,
-    handle: &TableHandle,
-) -> Result<Expr, QueryError> {
+fn in_stored_names(expr: Expr, handle: &TableHandle) -> Result<Expr, QueryError> {
     let Some(past) = &handle.past else { return Ok(expr) };
     let stored = |today: &str| {
         let at = past.names.iter().position(|name| name == today)?;
@@ -577,8 +574,8 @@ fn in_stored_names(
 pub(crate) fn renamed(handle: &TableHandle) -> BTreeMap<String, String> {
     let mut renamed = BTreeMap::new();
     let schema = today_schema(handle);
-    for (field, id) in schema.fields().iter().zip(&handle.field_ids) {
-        for former in handle.former_names(*id) {
+    for ((field, id), stored) in schema.fields().iter().zip(&handle.field_ids).zip(handle.schema.fields()) {
+        for former in std::iter::once(stored.name().clone()).chain(handle.former_names(*id)) {
             if schema.index_of(&former).is_err() {
                 renamed.entry(former).or_insert_with(|| field.name().clone());
             }

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Statement, TableFactor, TableVersion, TableWithJoins,
-    Value, VisitMut, VisitorMut,
+    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Statement, TableFactor, TableVersion,
+    TableWithJoins, Value, VisitMut, VisitorMut,
 };
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Word};
@@ -58,9 +58,11 @@ fn clause(tokens: &[TokenWithSpan], out: &mut Vec<TokenWithSpan>) -> Option<usiz
     if says(0, &["FOR", "INCREMENTAL", "BETWEEN", "SNAPSHOT"]) && says(5, &["AND"]) {
         let (after, through) = (tokens.get(4)?, tokens.get(6)?);
         if is_value(after) && is_value(through) {
-            for (words, value) in [(["CHANGES", "INFORMATION"], None), (["AT", "SNAPSHOT"], Some(after)),
-                (["END", "SNAPSHOT"], Some(through))]
-            {
+            for (words, value) in [
+                (["CHANGES", "INFORMATION"], None),
+                (["AT", "SNAPSHOT"], Some(after)),
+                (["END", "SNAPSHOT"], Some(through)),
+            ] {
                 argument(words, value, span, out);
             }
             return Some(7);
@@ -124,9 +126,8 @@ fn keywords(words: &[&str], span: Span, out: &mut Vec<TokenWithSpan>) {
 /// A token as it is, or quoted where it is a name and would be taken for the start of a clause.
 fn plain(token: &TokenWithSpan, others: &[TokenWithSpan]) -> TokenWithSpan {
     let next = others.first();
-    let is_clause = next.is_some_and(|next| {
-        next.token == Token::LParen || (is_word(token, "AT") && is_word(next, "TIME"))
-    });
+    let is_clause = next
+        .is_some_and(|next| next.token == Token::LParen || (is_word(token, "AT") && is_word(next, "TIME")));
     let is_name = ["AT", "BEFORE", "CHANGES"].iter().any(|word| is_word(token, word)) && !is_clause;
     match &token.token {
         Token::Word(word) if is_name => {
@@ -199,9 +200,13 @@ fn marked(version: &TableVersion) -> Option<Expr> {
             if function.name.to_string() == MARKER
                 && matches!(
                     inner.value,
-                    Value::Number(..) | Value::SingleQuotedString(_) | Value::Placeholder(_)
-                        | Value::EscapedStringLiteral(_) | Value::UnicodeStringLiteral(_)
-                        | Value::NationalStringLiteral(_) | Value::DollarQuotedString(_)
+                    Value::Number(..)
+                        | Value::SingleQuotedString(_)
+                        | Value::Placeholder(_)
+                        | Value::EscapedStringLiteral(_)
+                        | Value::UnicodeStringLiteral(_)
+                        | Value::NationalStringLiteral(_)
+                        | Value::DollarQuotedString(_)
                 ) =>
         {
             Some(value.clone())

@@ -16,8 +16,8 @@ use tokio::sync::OnceCell;
 use arrow::datatypes::SchemaRef;
 
 use crate::error::{CatalogError, Doing, Result};
-use crate::scan::provider::Reads;
 use crate::scan::deletes::{self, PositionDeletes};
+use crate::scan::provider::Reads;
 use crate::scan::statistics::{self, Bounds};
 use crate::warehouse::Warehouse;
 

@@ -46,8 +46,7 @@ pub(crate) async fn alter_refs(
             (if_not_exists.then_some((ErrorKind::ObjectExists, "already exists")), changed)
         }
         RefAction::Drop { if_exists } => {
-            let changed =
-                catalog.drop_ref(&name.namespace, &name.name, &change.name.value, is_branch).await;
+            let changed = catalog.drop_ref(&name.namespace, &name.name, &change.name.value, is_branch).await;
             (if_exists.then_some((ErrorKind::ObjectNotFound, "does not exist")), changed)
         }
     };

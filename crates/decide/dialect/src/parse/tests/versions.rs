@@ -17,7 +17,10 @@ fn versions_are_numbers_or_names() {
     check("select * from g.t FOR VERSION AS OF 12 x", "SELECT * FROM (g.t VERSION AS OF 12) x");
     check("SELECT * FROM t FOR SYSTEM_VERSION AS OF 'b' AS x", "SELECT * FROM (t VERSION AS OF 'b') AS x");
     check("SELECT * FROM t VERSION AS OF 'b'", "SELECT * FROM t VERSION AS OF 'b'");
-    check("SELECT * FROM t AT BRANCH Main JOIN u ON true", "SELECT * FROM t VERSION AS OF 'main' JOIN u ON true");
+    check(
+        "SELECT * FROM t AT BRANCH Main JOIN u ON true",
+        "SELECT * FROM t VERSION AS OF 'main' JOIN u ON true",
+    );
     check("SELECT * FROM t AT TAG \"One\"", "SELECT * FROM t VERSION AS OF 'One'");
     check("SELECT * FROM t AT SNAPSHOT '12'", "SELECT * FROM t VERSION AS OF 12");
     check("SELECT * FROM t FOR VERSION AS OF 'it''s'", "SELECT * FROM t VERSION AS OF 'it''s'");
@@ -27,13 +30,17 @@ fn versions_are_numbers_or_names() {
 fn times_are_expressions() {
     let printed = "SELECT * FROM (t FOR SYSTEM_TIME AS OF now() - INTERVAL '1 day') x";
     check("SELECT * FROM t FOR TIMESTAMP AS OF now() - INTERVAL '1 day' x", printed);
-    check("SELECT * FROM t AT TIMESTAMP '2020-01-01'", "SELECT * FROM t FOR SYSTEM_TIME AS OF TIMESTAMP '2020-01-01'");
+    check(
+        "SELECT * FROM t AT TIMESTAMP '2020-01-01'",
+        "SELECT * FROM t FOR SYSTEM_TIME AS OF TIMESTAMP '2020-01-01'",
+    );
     check("SELECT * FROM t TIMESTAMP AS OF '2020-01-01'", "SELECT * FROM t TIMESTAMP AS OF '2020-01-01'");
 }
 
 #[test]
 fn increments_are_changes_between_snapshots() {
-    let printed = "SELECT * FROM (t CHANGES(INFORMATION => APPEND_ONLY) AT(SNAPSHOT => 1) END(SNAPSHOT => 2)) x";
+    let printed =
+        "SELECT * FROM (t CHANGES(INFORMATION => APPEND_ONLY) AT(SNAPSHOT => 1) END(SNAPSHOT => 2)) x";
     check("SELECT * FROM t FOR INCREMENTAL BETWEEN SNAPSHOT 1 AND 2 x", printed);
 }
 
