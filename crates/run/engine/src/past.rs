@@ -49,69 +49,71 @@ pub(crate) fn take(
 ) -> Result<(), QueryError> {
     refuse_targets(statement)?;
     let with_queries = with_queries(statement);
-    struct Taker<'a> {
-        running: &'a Running,
-        resolved: &'a mut Resolved,
-        path: &'a SearchPath,
-        with_queries: Vec<String>,
-    }
-    impl VisitorMut for Taker<'_> {
-        type Break = QueryError;
-
-        fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<QueryError> {
-            let TableFactor::Table { name, alias, version, args, .. } = factor else {
-                return ControlFlow::Continue(());
-            };
-            let Some(written) = version.take() else { return ControlFlow::Continue(()) };
-            if args.is_some() {
-                return ControlFlow::Break(unsupported("a former state of a function"));
-            }
-            match self.named(name, written) {
-                Ok((marked, plain)) => {
-                    *name = marked;
-                    if alias.is_none() {
-                        let name = Ident::with_quote('"', plain);
-                        *alias = Some(TableAlias { explicit: true, name, columns: Vec::new(), at: None });
-                    }
-                    ControlFlow::Continue(())
-                }
-                Err(error) => ControlFlow::Break(error),
-            }
-        }
-    }
-    impl Taker<'_> {
-        fn named(
-            &mut self,
-            name: &ObjectName,
-            written: TableVersion,
-        ) -> Result<(ObjectName, String), QueryError> {
-            let parts = parts_of(name)?;
-            if let [one] = parts.as_slice()
-                && self.with_queries.contains(one)
-            {
-                return Err(unsupported("a former state of a WITH query"));
-            }
-            let name = self.path.relation(&parts)?;
-            if name.is_virtual() {
-                return Err(unsupported("a former state of a catalog table"));
-            }
-            let version = version_of(self.running, written)?;
-            let plain = name.name.clone();
-            let past = PastName { name, version };
-            let number = match self.resolved.past.iter().position(|known| *known == past) {
-                Some(number) => number,
-                None => {
-                    self.resolved.past.push(past.clone());
-                    self.resolved.past.len() - 1
-                }
-            };
-            let marked = RelationName { name: format!("{plain}{MARK}{number}"), ..past.name };
-            Ok((quoted(&marked), plain))
-        }
-    }
     match statement.visit(&mut Taker { running, resolved, path, with_queries }) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(error) => Err(error),
+    }
+}
+
+/// Walks a statement for former states.
+struct Taker<'a> {
+    running: &'a Running,
+    resolved: &'a mut Resolved,
+    path: &'a SearchPath,
+    with_queries: Vec<String>,
+}
+impl VisitorMut for Taker<'_> {
+    type Break = QueryError;
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<QueryError> {
+        let TableFactor::Table { name, alias, version, args, .. } = factor else {
+            return ControlFlow::Continue(());
+        };
+        let Some(written) = version.take() else { return ControlFlow::Continue(()) };
+        if args.is_some() {
+            return ControlFlow::Break(unsupported("a former state of a function"));
+        }
+        match self.named(name, written) {
+            Ok((marked, plain)) => {
+                *name = marked;
+                if alias.is_none() {
+                    let name = Ident::with_quote('"', plain);
+                    *alias = Some(TableAlias { explicit: true, name, columns: Vec::new(), at: None });
+                }
+                ControlFlow::Continue(())
+            }
+            Err(error) => ControlFlow::Break(error),
+        }
+    }
+}
+impl Taker<'_> {
+    fn named(
+        &mut self,
+        name: &ObjectName,
+        written: TableVersion,
+    ) -> Result<(ObjectName, String), QueryError> {
+        let parts = parts_of(name)?;
+        if let [one] = parts.as_slice()
+            && self.with_queries.contains(one)
+        {
+            return Err(unsupported("a former state of a WITH query"));
+        }
+        let name = self.path.relation(&parts)?;
+        if name.is_virtual() {
+            return Err(unsupported("a former state of a catalog table"));
+        }
+        let version = version_of(self.running, written)?;
+        let plain = name.name.clone();
+        let past = PastName { name, version };
+        let number = match self.resolved.past.iter().position(|known| *known == past) {
+            Some(number) => number,
+            None => {
+                self.resolved.past.push(past.clone());
+                self.resolved.past.len() - 1
+            }
+        };
+        let marked = RelationName { name: format!("{plain}{MARK}{number}"), ..past.name };
+        Ok((quoted(&marked), plain))
     }
 }
 

@@ -97,7 +97,7 @@ fn version(value: &TokenWithSpan, span: Span, out: &mut Vec<TokenWithSpan>) -> O
     if !is_value(value) {
         return None;
     }
-    keywords(&["FOR", "SYSTEM_TIME", "AS", "OF"], span, out);
+    keywords(&["TIMESTAMP", "AS", "OF"], span, out);
     let marker = Token::make_word(MARKER, None);
     for token in [marker, Token::LParen, value.token.clone(), Token::RParen] {
         out.push(TokenWithSpan { token, span: value.span });
@@ -193,7 +193,7 @@ pub(super) fn settle(statement: &mut Statement) {
 }
 
 fn marked(version: &TableVersion) -> Option<Expr> {
-    let TableVersion::ForSystemTimeAsOf(Expr::Function(function)) = version else { return None };
+    let TableVersion::TimestampAsOf(Expr::Function(function)) = version else { return None };
     let FunctionArguments::List(list) = &function.args else { return None };
     match list.args.as_slice() {
         [FunctionArg::Unnamed(FunctionArgExpr::Expr(value @ Expr::Value(inner)))]
