@@ -41,7 +41,8 @@ impl Masked<'_> {
     /// them count.
     fn is_masked_in(&self, scan: &TableScan, name: &str) -> bool {
         let sealed = scan.source.downcast_ref::<SealedSource>();
-        let is_past = sealed.is_some_and(|sealed| ![self.uuid.as_str(), TARGET].contains(&sealed.relation().uuid.as_str()));
+        let is_past = sealed
+            .is_some_and(|sealed| ![self.uuid.as_str(), TARGET].contains(&sealed.relation().uuid.as_str()));
         let any_masked = self.verdict.columns.iter().any(|column| *column != ColumnVerdict::Raw);
         (is_past && any_masked) || self.is_masked(name)
     }
