@@ -223,6 +223,11 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
                 self.note(policy, None, || Note::NotValidNow);
                 continue;
             }
+            // The index also finds policies that turn out to be about something else; they must not end the search.
+            if (denied_by_tags || running.is_allowed) && !self.is_about(policy) {
+                self.note(policy, None, || Note::OtherResource);
+                continue;
+            }
             let (reached, own) = (running.priority(), policy.priority());
             if denied_by_tags {
                 running.is_determined |= reached >= own;
@@ -255,6 +260,19 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
         let lies = policy.resources.iter().map(|resource| resource.match_type(&path, &matching));
         self.offer(policy, lies, None, running);
         self.path = Some(path);
+    }
+
+    /// Whether the policy speaks of the requested resource.
+    fn is_about(&self, policy: &CompiledPolicy) -> bool {
+        if policy.is_everywhere && self.asked.counts_everywhere() {
+            return true;
+        }
+        let Some(path) = self.path.as_deref() else { return false };
+        let matching = self.asked.matching();
+        policy.resources.iter().any(|resource| {
+            let lies = resource.match_type(path, &matching);
+            lies.is_itself() || (lies == MatchType::Below && self.asked.looks_below())
+        })
     }
 
     fn resource_candidates(&self, repository: &'a Repository) -> Candidates<'a> {

@@ -4,7 +4,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeSet;
 
 use policy::MatchType;
-use policy::model::{Access, Item, Policy, PolicyKind, Priority, ResourceMap};
+use policy::model::{Access, Item, Policy, PolicyKind, Priority, ResourceMap, ResourceValues};
 
 use super::definition::{Definition, strip_component};
 use crate::answer::Rank;
@@ -128,9 +128,11 @@ fn grant_implied(item: &mut Item, definition: &Definition) {
 
 /// Lower is asked earlier: wide resources and many principals first.
 fn policy_score(policy: &Policy, definition: &Definition) -> i64 {
-    let values = || policy.resources.values().flat_map(|values| &values.values);
-    let is_dynamic =
-        values().any(|value| value.contains("${{") || (value.contains('{') && value.contains('}')));
+    // A level that takes everything has no use for tokens.
+    let is_bound =
+        |level: &&ResourceValues| !level.values.iter().any(|value| value.trim_matches('*').is_empty());
+    let mut bound = policy.resources.values().filter(is_bound).flat_map(|level| &level.values);
+    let is_dynamic = bound.any(|value| value.contains("${{") || (value.contains('{') && value.contains('}')));
     let mut score = 10_000 + if is_dynamic { 20 } else { 0 };
     let discounts = policy.resources.values().filter(|level| !level.values.is_empty()).map(|level| {
         if level.values.iter().any(|value| value.is_empty() || value == "*") {

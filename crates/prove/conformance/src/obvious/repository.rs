@@ -138,7 +138,11 @@ impl World {
         let prepared = of_zone.map(|policy| Prepared::new(policy, definition));
         // A policy that has nothing to do with the resource must not end the search.
         let mut prepared: Vec<Prepared> = prepared
-            .filter(|prepared| prepared.resource_maps().any(|map| place.match_type(map).is_some()))
+            .filter(|prepared| {
+                prepared
+                    .resource_maps()
+                    .any(|map| place.match_type(map).is_some_and(|found| applies(found, asking)))
+            })
             .collect();
         // Masks and filters keep the order of their names only where no resource narrows them down.
         if kind != PolicyKind::Access && asking.resource().levels().is_empty() {
@@ -200,4 +204,9 @@ pub(crate) fn counts(found: MatchType, asking: &Asking<'_, '_>) -> bool {
         MatchType::Below => asking.reaches_below(),
         MatchType::Nothing => false,
     }
+}
+
+/// Whether a policy found so speaks of the requested resource.
+fn applies(found: MatchType, asking: &Asking<'_, '_>) -> bool {
+    found.is_itself() || (found == MatchType::Below && asking.reaches_below())
 }
