@@ -44,7 +44,6 @@ pub struct ExprText {
 }
 
 /// One statement of a script.
-#[expect(clippy::large_enum_variant, reason = "only one lives at a time")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Statement {
     Governance(Governance),

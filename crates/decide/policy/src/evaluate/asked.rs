@@ -40,6 +40,10 @@ pub(crate) struct Asked<'a, 'd> {
 }
 
 /// A requested resource that may have been read before.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a path of its own stays on the stack: a warm decision allocates nothing"
+)]
 pub(crate) enum ReadPath<'q, 'd> {
     Before(&'q RequestPath<'d>),
     Own(RequestPath<'d>),

@@ -102,7 +102,10 @@ impl<V: Clone> ByteMap<V> {
 
     fn grow(&mut self) {
         let n_shards = if self.shards.is_empty() { 1 } else { self.shards.len() * GROWTH };
-        let old = std::mem::replace(&mut self.shards, vec![Arc::new(Shard::new()); n_shards]);
+        let old = std::mem::replace(
+            &mut self.shards,
+            std::iter::repeat_with(|| Arc::new(Shard::new())).take(n_shards).collect(),
+        );
         for shard in old {
             let shard = Arc::try_unwrap(shard).unwrap_or_else(|shared| (*shared).clone());
             for entry in shard {

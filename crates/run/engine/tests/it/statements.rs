@@ -111,7 +111,7 @@ async fn table_functions_off_the_list_do_not_exist() {
         "SELECT * FROM no_such_function(1)",
         "SELECT * FROM s.t('x')",
         "SELECT * FROM t$files",
-        "SELECT * FROM s.\"t$snapshots\"",
+        "SELECT * FROM s.\"t$entries\"",
         "SELECT * FROM s.t.files",
     ] {
         let error = ana.fails(sql).await;
