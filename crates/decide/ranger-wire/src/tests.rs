@@ -273,9 +273,9 @@ fn mask_and_filter_resources_stay_differences() {
 
 #[test]
 fn the_definitions_of_both_gates_come_back() {
-    for def in policy::bootstrap::initial_state(&["lake"], "root", None).service_defs.values().cloned() {
-        let text = ServiceDef::from_model(&def).to_json().unwrap();
-        assert_eq!(ServiceDef::from_json(&text).unwrap().to_model().unwrap(), def);
+    for def in policy::bootstrap::initial_state(&["lake"], "root", None).service_defs.values() {
+        let text = ServiceDef::from_model(def).to_json().unwrap();
+        assert_eq!(ServiceDef::from_json(&text).unwrap().to_model().unwrap(), *def);
     }
 }
 

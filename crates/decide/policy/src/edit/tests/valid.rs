@@ -7,12 +7,8 @@ use crate::edit::Edit;
 use crate::model::{Access, Item, Policy};
 
 fn the_grant(world: &World) -> Policy {
-    let policies = world.snapshot.state().policies.values();
-    policies
-        .filter(|p| p.resources.contains_key("table") && p.name.contains("orders"))
-        .next_back()
-        .unwrap()
-        .clone()
+    let mut policies = world.snapshot.state().policies.values();
+    policies.rfind(|p| p.resources.contains_key("table") && p.name.contains("orders")).unwrap().clone()
 }
 
 fn with_bad_item(mut policy: Policy) -> Policy {
