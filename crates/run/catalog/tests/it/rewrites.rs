@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Int64Array, RecordBatch, StringArray};
+use arrow::array::{RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
 use catalog::{CatalogError, ROW, RowChange, RowChanges, TableChange, TableHandle};
 use datafusion::prelude::SessionContext;
