@@ -89,7 +89,7 @@ impl Masked<'_> {
         Ok(true)
     }
 
-    fn outer<'p>(&self, column: &Column, outer: &mut Vec<&'p LogicalPlan>) -> Result<bool> {
+    fn outer(&self, column: &Column, outer: &mut Vec<&LogicalPlan>) -> Result<bool> {
         let found = outer
             .iter()
             .rev()

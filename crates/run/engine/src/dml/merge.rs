@@ -132,7 +132,7 @@ fn inserted(
     let Ok([row]) = <[_; 1]>::try_from(values.rows) else {
         return Err(invalid("INSERT in MERGE takes one row of values"));
     };
-    let row = row.to_vec().into_iter().map(without_default).collect::<Result<Vec<_>, _>>()?;
+    let row = row.iter().cloned().map(without_default).collect::<Result<Vec<_>, _>>()?;
     let columns = match insert.columns.is_empty() {
         true => (0..target.table.schema.fields().len()).collect(),
         false => insert.columns.iter().map(|name| target.column(name)).collect::<Result<Vec<_>, _>>()?,
