@@ -17,8 +17,8 @@ pub(crate) use level::{LevelKey, LevelMatcher, LevelOptions};
 pub(crate) use levels::Levels;
 pub(crate) use macros::with_everything_for_macros;
 pub(crate) use request::{RequestLevel, RequestPath};
-pub(crate) use resource::ResourceMatcher;
 pub use resource::{MatchScope, MatchType, is_complete_match};
+pub(crate) use resource::{Outline, ResourceMatcher};
 pub use token::{Expressions, MatchContext};
 
 use crate::evaluate::{ElementScope, LevelValue, Resource};

@@ -33,7 +33,7 @@ use membership::MemberIndex;
 use names::Names;
 pub(crate) use names::{Numbers, Prepared};
 pub(crate) use policy::{CompiledItem, CompiledPolicy, Reached};
-pub(crate) use repository::{Candidates, PolicyIndex, Repository};
+pub(crate) use repository::{Found, FoundAll, PolicyIndex, Repository};
 pub(crate) use service::{CompiledService, Policies};
 pub use settings::{AuditMode, BuildOptions, PluginSettings, Strictness};
 pub(crate) use tagged::CompiledTag;

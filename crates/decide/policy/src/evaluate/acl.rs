@@ -109,7 +109,7 @@ impl Snapshot {
         let depends = candidate.is_temporal
             || !policy.conditions.is_empty()
             || !policy.validity.is_empty()
-            || candidate.policy.broken.is_some();
+            || candidate.policy.broken().is_some();
         let is_conditional = match matched {
             Matched::Not => return,
             Matched::ForSome => true,
@@ -189,12 +189,12 @@ impl Snapshot {
             groups.retain(|name| !except_groups.contains(name));
             (users, groups)
         };
-        let (users, groups) = named(&policy.allows, &policy.allow_exceptions);
+        let (users, groups) = named(policy.allows(), policy.allow_exceptions());
         found.allowed_users.extend(users);
         found.allowed_groups.extend(groups);
         // A denial of something below says nothing of the whole.
         if lies != MatchType::Below {
-            let (users, groups) = named(&policy.denies, &policy.deny_exceptions);
+            let (users, groups) = named(policy.denies(), policy.deny_exceptions());
             found.denied_users.extend(users);
             found.denied_groups.extend(groups);
         }

@@ -302,8 +302,8 @@ impl<'a, 'd> Asked<'a, 'd> {
 
     /// What a policy's own conditions say, and whether it can be honoured at all.
     pub(crate) fn held_of(&self, policy: &CompiledPolicy, tag: Option<&TagHit<'_>>) -> Held {
-        let held = self.held(&policy.conditions, tag);
-        match policy.broken.is_some() && self.errors == ConditionErrors::AgainstUser {
+        let held = self.held(policy.conditions(), tag);
+        match policy.broken().is_some() && self.errors == ConditionErrors::AgainstUser {
             true => held.and(Held::Unknown),
             false => held,
         }

@@ -41,15 +41,15 @@ pub(crate) fn policy_says(
 
     // 1. Denials, unless any exception speaks for the user. What cannot be evaluated counts against her.
     let mut excepted = None;
-    if let Some(at) = first(&policy.denies, IfUnknown::Met) {
-        match first(&policy.deny_exceptions, IfUnknown::NotMet) {
+    if let Some(at) = first(policy.denies(), IfUnknown::Met) {
+        match first(policy.deny_exceptions(), IfUnknown::NotMet) {
             None => return Says::Deny(at),
             exception => excepted = exception,
         }
     }
     // 2. Allows, unless any exception speaks against her.
-    if let Some(at) = first(&policy.allows, IfUnknown::NotMet)
-        && first(&policy.allow_exceptions, IfUnknown::Met).is_none()
+    if let Some(at) = first(policy.allows(), IfUnknown::NotMet)
+        && first(policy.allow_exceptions(), IfUnknown::Met).is_none()
     {
         return Says::Allow(at);
     }

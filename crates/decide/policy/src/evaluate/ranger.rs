@@ -10,7 +10,7 @@ use super::{MatchType, Resource};
 use crate::condition::Held;
 use crate::matching::{Levels, RequestPath};
 use crate::model::PolicyKind;
-use crate::snapshot::{Candidates, CompiledPolicy, Policies, PolicyIndex, Reach, Repository};
+use crate::snapshot::{CompiledPolicy, Found, FoundAll, Policies, PolicyIndex, Reach, Repository};
 
 /// How to evaluate.
 #[derive(Clone, Copy, Debug)]
@@ -175,12 +175,12 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
         }
         let levels = policies.levels.of(self.mode.kind);
         // Tags of one kind, which often stand together, are what the same policies are about.
-        let mut of_kind: (&str, Candidates<'a>) = ("", Candidates::new());
+        let mut of_kind: (&str, FoundAll<'a>) = ("", FoundAll::new());
         for tag in tags {
             if of_kind.0 != &*tag.kind {
                 of_kind = (&tag.kind, self.about_tag(index, levels, &tag.kind));
             }
-            found.extend(of_kind.1.iter().map(|policy| TagCandidate { policy, tag }));
+            found.extend(of_kind.1.iter().map(|found| TagCandidate { policy: found.policy, tag }));
         }
         let order = |a: &TagCandidate<'_, '_>, b: &TagCandidate<'_, '_>| match self.mode.kind {
             PolicyKind::Access | PolicyKind::Audit => a.policy.evaluated_before(b.policy),
@@ -194,16 +194,20 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
     }
 
     /// The tag policies in force about a kind of tag.
-    fn about_tag(&self, index: &'a PolicyIndex, levels: &Levels, kind: &str) -> Candidates<'a> {
+    fn about_tag(&self, index: &'a PolicyIndex, levels: &Levels, kind: &str) -> FoundAll<'a> {
         let resource = Resource::new([(TAG_LEVEL, kind)]);
-        let Some(path) = RequestPath::new(levels, &resource) else { return Candidates::new() };
-        let mut found = index.candidates(&path, Reach::ITSELF);
-        found.retain(|policy| {
-            let is_named = policy.is_everywhere && self.asked.counts_everywhere()
-                || policy.matches(&path, &self.asked.matching(), MatchType::is_itself);
+        let Some(path) = RequestPath::new(levels, &resource) else { return FoundAll::new() };
+        let mut all = index.find(&path, Reach::ITSELF);
+        all.retain(|found| {
+            let policy = found.policy;
+            let is_named = match found.lies {
+                Some(lies) => lies.is_itself(),
+                None if policy.is_everywhere && self.asked.counts_everywhere() => true,
+                None => policy.matches(&path, &self.asked.matching(), MatchType::is_itself),
+            };
             is_named && policy.is_enabled && policy.is_valid_at(self.asked.r.now)
         });
-        found
+        all
     }
 
     fn resource_policies(
@@ -214,7 +218,8 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
     ) {
         let now = self.asked.r.now;
         let candidates = self.resource_candidates(repository);
-        for policy in candidates.iter().copied() {
+        for found in &candidates {
+            let policy = found.policy;
             if !policy.is_enabled {
                 self.note(policy, None, || Note::Disabled);
                 continue;
@@ -224,7 +229,7 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
                 continue;
             }
             // The index also finds policies that turn out to be about something else; they must not end the search.
-            if (denied_by_tags || running.is_allowed) && !self.is_about(policy) {
+            if (denied_by_tags || running.is_allowed) && !self.is_about(found) {
                 self.note(policy, None, || Note::OtherResource);
                 continue;
             }
@@ -240,7 +245,7 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
             if running.is_final() && self.trace.is_none() {
                 break;
             }
-            self.offer_resource_policy(policy, running);
+            self.offer_resource_policy(found, running);
             if running.is_allowed && !policy.can_deny() {
                 running.is_determined = true;
             }
@@ -250,7 +255,11 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
         }
     }
 
-    fn offer_resource_policy(&mut self, policy: &'a CompiledPolicy, running: &mut Running<'a>) {
+    fn offer_resource_policy(&mut self, found: &Found<'a>, running: &mut Running<'a>) {
+        let policy = found.policy;
+        if let Some(lies) = found.lies {
+            return self.offer(policy, std::iter::once(lies), None, running);
+        }
         if policy.is_everywhere && self.asked.counts_everywhere() {
             return self.offer(policy, std::iter::once(MatchType::ItselfAndAllBelow), None, running);
         }
@@ -263,28 +272,31 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
     }
 
     /// Whether the policy speaks of the requested resource.
-    fn is_about(&self, policy: &CompiledPolicy) -> bool {
-        if policy.is_everywhere && self.asked.counts_everywhere() {
+    fn is_about(&self, found: &Found<'a>) -> bool {
+        let speaks = |lies: MatchType| {
+            lies.is_itself() || (lies == MatchType::Below && self.asked.looks_below())
+        };
+        if let Some(lies) = found.lies {
+            return speaks(lies);
+        }
+        if found.policy.is_everywhere && self.asked.counts_everywhere() {
             return true;
         }
         let Some(path) = self.path.as_deref() else { return false };
         let matching = self.asked.matching();
-        policy.resources.iter().any(|resource| {
-            let lies = resource.match_type(path, &matching);
-            lies.is_itself() || (lies == MatchType::Below && self.asked.looks_below())
-        })
+        found.policy.resources.iter().any(|resource| speaks(resource.match_type(path, &matching)))
     }
 
-    fn resource_candidates(&self, repository: &'a Repository) -> Candidates<'a> {
-        let Some(index) = repository.of_kind(self.mode.kind) else { return Candidates::new() };
-        let Some(path) = self.path.as_deref().filter(|_| !index.is_empty()) else { return Candidates::new() };
+    fn resource_candidates(&self, repository: &'a Repository) -> FoundAll<'a> {
+        let Some(index) = repository.of_kind(self.mode.kind) else { return FoundAll::new() };
+        let Some(path) = self.path.as_deref().filter(|_| !index.is_empty()) else { return FoundAll::new() };
         let reach = if self.asked.looks_below() { Reach::BELOW } else { Reach::ITSELF };
-        let mut found = index.candidates(path, reach);
+        let mut found = index.find(path, reach);
         // Without a resource nothing is looked up, and masks and filters stay in the order of their names.
         let is_by_name = self.mode.kind != PolicyKind::Access && !self.asked.has_resource();
         match is_by_name {
-            true => found.sort_unstable_by(|a, b| a.named_before(b)),
-            false => found.sort_unstable_by(|a, b| a.evaluated_before(b)),
+            true => found.sort_unstable_by(|a, b| a.policy.named_before(b.policy)),
+            false => found.sort_unstable_by(Found::evaluated_before),
         }
         found
     }
@@ -380,7 +392,7 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
                 Says::DenyElse => (false, Some(EntryItem::DenyElse)),
                 Says::DenyExcepted(at) => {
                     self.note(policy, tag, || {
-                        let exception = policy.deny_exceptions.get(usize::from(at));
+                        let exception = policy.deny_exceptions().get(usize::from(at));
                         Note::Excepted(exception.and_then(|item| asked.via(item)))
                     });
                     return None;
@@ -416,7 +428,7 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
 
 /// Whether an access policy can have a word for whoever asks.
 fn says_anything(policy: &CompiledPolicy, asked: &Asked<'_, '_>) -> bool {
-    let mut items = policy.allows.iter().chain(&policy.denies);
+    let mut items = policy.allows().iter().chain(policy.denies());
     policy.is_deny_all_else || items.any(|item| asked.reached(item).is_some())
 }
 

@@ -35,8 +35,8 @@ impl<'s> Entry<'s> {
     pub(crate) fn item(&self) -> Option<&'s CompiledItem> {
         let policy = self.policy;
         match self.item {
-            EntryItem::Allow(at) => policy.allows.get(usize::from(at)),
-            EntryItem::Deny(at) => policy.denies.get(usize::from(at)),
+            EntryItem::Allow(at) => policy.allows().get(usize::from(at)),
+            EntryItem::Deny(at) => policy.denies().get(usize::from(at)),
             EntryItem::DenyElse => None,
             EntryItem::Mask(at) | EntryItem::UnknownMask(at) => {
                 policy.masks.get(usize::from(at)).map(|(item, _)| item)

@@ -90,13 +90,13 @@ impl<'q, 'd> Question<'q, '_, 'd> {
             {
                 let via = |item: Option<&CompiledItem>| item.and_then(|item| self.relation.table().via(item));
                 let reason = match says {
-                    Says::Deny(at) => match via(policy.denies.get(usize::from(at))) {
+                    Says::Deny(at) => match via(policy.denies().get(usize::from(at))) {
                         Some(via) => format!("Denied via {via}"),
                         None => "Denied".to_owned(),
                     },
                     Says::DenyElse => "Denied by a policy that admits nobody else".to_owned(),
                     Says::DenyExcepted(at) => {
-                        excepted = via(policy.deny_exceptions.get(usize::from(at)));
+                        excepted = via(policy.deny_exceptions().get(usize::from(at)));
                         continue;
                     }
                     Says::Allow(_) | Says::Nothing => continue,
@@ -154,7 +154,7 @@ impl<'q, 'd> Question<'q, '_, 'd> {
                     found => (found.map(|(_, expr)| expr), None),
                 },
                 FirstItem::Unknown(at) => {
-                    let broken = match &policy.broken {
+                    let broken = match policy.broken() {
                         Some(fault) => format!("the policy cannot be honoured: {fault}"),
                         None => "a condition of the filter cannot be evaluated".to_owned(),
                     };
@@ -197,7 +197,7 @@ impl<'q, 'd> Question<'q, '_, 'd> {
     }
 
     fn is_in_force(&mut self, policy: &CompiledPolicy) -> bool {
-        let is_valid = policy.is_valid_at(self.r.now) || policy.broken.is_some();
+        let is_valid = policy.is_valid_at(self.r.now) || policy.broken().is_some();
         if !policy.is_enabled {
             self.pass_over(policy, None, PassedOverReason::Disabled);
         } else if !is_valid {

@@ -146,6 +146,12 @@ impl LevelMatcher {
         self.patterns.iter().any(Pattern::is_dynamic)
     }
 
+    /// Whether a value is named if, and only if, one of the keys finds it.
+    pub(crate) fn is_told_by_keys(&self) -> bool {
+        self.takes_all()
+            || (!self.is_any && !self.is_excludes && self.patterns.iter().all(Pattern::is_told_by_key))
+    }
+
     /// What an index may find this level by: any one of these.
     pub(crate) fn keys(&self) -> impl Iterator<Item = LevelKey<'_>> {
         let is_open = self.is_any || self.is_excludes;

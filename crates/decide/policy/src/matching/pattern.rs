@@ -83,6 +83,12 @@ impl Pattern {
         (self.shape == Shape::Equal && self.rest.is_none()).then_some(self.text.as_bytes())
     }
 
+    /// Whether a value is described by this if, and only if, its key finds it.
+    pub(crate) fn is_told_by_key(&self) -> bool {
+        let by_text = matches!(self.shape, Shape::Equal | Shape::StartsWith | Shape::EndsWith);
+        by_text && self.rest.is_none()
+    }
+
     pub(crate) fn is_dynamic(&self) -> bool {
         self.rest.as_ref().is_some_and(|rest| rest.syntax.is_some())
     }

@@ -71,6 +71,11 @@ impl<'a> RequestPath<'a> {
     pub(crate) fn levels(&self) -> &[RequestLevel<'a>] {
         &self.0
     }
+
+    /// Whether an index looks at every level of it.
+    pub(crate) fn has_keys(&self) -> bool {
+        self.0.iter().all(|level| level.keys().is_some())
+    }
 }
 
 impl<'a> RequestLevel<'a> {

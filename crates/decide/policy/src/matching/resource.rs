@@ -1,6 +1,7 @@
 //! A resource of several levels: how a policy's resource and a request's resource lie to each other.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use super::request::RequestLevel;
 use super::{LevelMatcher, LevelOptions, Levels, MatchContext, RequestPath};
@@ -56,6 +57,39 @@ impl MatchScope {
     }
 }
 
+/// The outline of a resource that an index finds if, and only if, it matches: then nothing more need be compared.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outline {
+    /// The levels from the root inwards.
+    levels: [u8; OUTLINE_LEVELS],
+    n_levels: u8,
+    n_needed: u8,
+}
+
+/// More levels than most definitions have; a resource with more is compared.
+const OUTLINE_LEVELS: usize = 5;
+
+impl Outline {
+    /// How the resource lies to a request for which an index found it.
+    pub(crate) fn match_type(&self, request: &RequestPath<'_>) -> MatchType {
+        let requested = request.levels();
+        let n_levels = usize::from(self.n_levels);
+        // Levels have one parent each, so that two paths that meet at a level are the same down to it.
+        let last = requested.len().min(n_levels).checked_sub(1);
+        let meets = last.is_none_or(|last| {
+            let own = self.levels.get(last).map(|level| usize::from(*level));
+            own.is_some() && own == requested.get(last).map(|given| given.level)
+        });
+        match requested.len().cmp(&n_levels) {
+            _ if !meets => MatchType::Nothing,
+            Ordering::Greater => MatchType::Above,
+            Ordering::Equal => MatchType::Itself,
+            Ordering::Less if requested.len() >= usize::from(self.n_needed) => MatchType::ItselfAndAllBelow,
+            Ordering::Less => MatchType::Below,
+        }
+    }
+}
+
 /// The resource that a policy names.
 #[derive(Clone, Debug)]
 pub(crate) struct ResourceMatcher {
@@ -92,6 +126,20 @@ impl ResourceMatcher {
 
     pub(crate) fn path(&self) -> &[(usize, LevelMatcher)] {
         &self.path
+    }
+
+    /// `None`: what an index finds must still be compared.
+    pub(crate) fn outline(&self) -> Option<Outline> {
+        let is_told = self.path.iter().all(|(_, matcher)| matcher.is_told_by_keys());
+        if !is_told || self.path.is_empty() || self.path.len() > OUTLINE_LEVELS {
+            return None;
+        }
+        let mut levels = [0; OUTLINE_LEVELS];
+        for (place, (level, _)) in levels.iter_mut().zip(&self.path) {
+            *place = u8::try_from(*level).ok()?;
+        }
+        let (n_levels, n_needed) = (u8::try_from(self.path.len()).ok()?, u8::try_from(self.n_needed).ok()?);
+        Some(Outline { levels, n_levels, n_needed })
     }
 
     /// Whether a value can only be compared once expressions have been evaluated.

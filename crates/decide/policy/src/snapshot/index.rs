@@ -89,6 +89,13 @@ impl Index {
         self.root.change(matcher, 0, slot, 1, Change::Remove);
     }
 
+    /// Whether the resource stands under all of its keys, so that finding it says that they fit.
+    pub(crate) fn is_sorted_in(matcher: &ResourceMatcher) -> bool {
+        let named = matcher.path().iter().rposition(|(_, level)| !level.takes_all()).map_or(0, |at| at + 1);
+        let keys = matcher.path().iter().take(named).map(|(_, level)| level.keys().count().max(1));
+        keys.fold(1, usize::saturating_mul) <= KEYS_MAX
+    }
+
     /// What can match, in ascending order.
     pub(crate) fn find(&self, request: &RequestPath<'_>, reach: Reach) -> Slots {
         let mut found = Slots::new();

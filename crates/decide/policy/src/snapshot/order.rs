@@ -22,6 +22,17 @@ pub(crate) struct EvalOrder {
 }
 
 impl EvalOrder {
+    /// A number that is less where this comes first.
+    pub(crate) fn rank(&self) -> u64 {
+        let priority = match self.priority {
+            Priority::Override => 0,
+            Priority::Normal => 1,
+        };
+        // Scores are far from where the sign would matter.
+        let score = u32::try_from(self.score.max(0)).unwrap_or(0);
+        priority << 33 | u64::from(self.cannot_deny) << 32 | u64::from(score)
+    }
+
     pub(crate) fn compare(&self, other: &Self) -> Ordering {
         let key = |order: &Self| (Reverse(order.priority), order.cannot_deny, order.score);
         key(self).cmp(&key(other))

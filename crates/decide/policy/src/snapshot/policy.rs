@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use stdx::Timestamp;
 
 use super::Strictness;
@@ -18,34 +19,48 @@ use crate::normalise::policy_for_component;
 use crate::schedule::{Schedule, ScheduleReading};
 use crate::script::ScriptError;
 
+/// A policy in the form in which requests are compared with it. What most requests look at stands close together.
 #[derive(Clone, Debug)]
 pub(crate) struct CompiledPolicy {
     pub(crate) id: PolicyId,
-    pub(crate) name: Box<str>,
     pub(crate) version: i64,
-    /// Of the zone with this name; empty: of none.
-    pub(crate) zone: Box<str>,
     pub(crate) order: EvalOrder,
     pub(crate) is_enabled: bool,
     pub(crate) is_audit_enabled: bool,
     pub(crate) is_deny_all_else: bool,
-    /// It cannot be honoured; why. What it gives is not given, and what it takes is taken.
-    pub(crate) broken: Option<Box<str>>,
     /// Its resource cannot be read, so that it is taken to be about everything.
     pub(crate) is_everywhere: bool,
     /// Whether the policy or an item of it has conditions.
     pub(crate) has_conditions: bool,
+    /// Denials, exceptions from them, allows, exceptions from those.
+    items: Box<[CompiledItem]>,
+    /// Where in `items` each of the lists ends.
+    ends: [u32; 3],
+    rest: Option<Box<Rest>>,
+    pub(crate) name: Box<str>,
+    /// Of the zone with this name; empty: of none.
+    pub(crate) zone: Box<str>,
     pub(crate) resources: Box<[ResourceMatcher]>,
-    pub(crate) conditions: Box<[Condition]>,
-    pub(crate) allows: Box<[CompiledItem]>,
-    pub(crate) denies: Box<[CompiledItem]>,
-    pub(crate) allow_exceptions: Box<[CompiledItem]>,
-    pub(crate) deny_exceptions: Box<[CompiledItem]>,
     pub(crate) masks: Box<[(CompiledItem, MaskInfo)]>,
     pub(crate) filters: Box<[(CompiledItem, Box<str>)]>,
+}
+
+/// What few policies have.
+#[derive(Clone, Debug, Default)]
+struct Rest {
+    /// It cannot be honoured; why. What it gives is not given, and what it takes is taken.
+    broken: Option<Box<str>>,
+    conditions: Box<[Condition]>,
     schedules: Box<[Schedule]>,
     /// The access types that its items name, as written, where that is not how the definition writes them.
     spelled: Option<Box<[Box<str>]>>,
+}
+
+impl Rest {
+    fn is_empty(&self) -> bool {
+        let Self { broken, conditions, schedules, spelled } = self;
+        broken.is_none() && conditions.is_empty() && schedules.is_empty() && spelled.is_none()
+    }
 }
 
 /// What a policy is read with.
@@ -109,6 +124,19 @@ impl CompiledPolicy {
             let found = add_expressions(with.expressions, text);
             faults.conditions.extend(found.iter().map(ToString::to_string));
         }
+        let rest = Rest {
+            broken: (!faults.whole.is_empty()).then(|| faults.whole.join("; ").into()),
+            conditions: conditions(&policy.conditions, &with.conditions, &mut faults.conditions),
+            schedules,
+            spelled: spelled(policy, with),
+        };
+        let lists = [denies, deny_exceptions, allows, allow_exceptions];
+        let mut ends = [0; 3];
+        let mut end = 0;
+        for (place, list) in ends.iter_mut().zip(&lists) {
+            end += list.len();
+            *place = u32::try_from(end).unwrap_or(u32::MAX);
+        }
         let compiled = Self {
             id: policy.id,
             name: policy.name.as_str().into(),
@@ -118,26 +146,55 @@ impl CompiledPolicy {
             is_enabled: policy.is_enabled,
             is_audit_enabled: policy.is_audit_enabled,
             is_deny_all_else: policy.is_deny_all_else && policy.kind == PolicyKind::Access,
-            broken: (!faults.whole.is_empty()).then(|| faults.whole.join("; ").into()),
             is_everywhere,
             has_conditions: !policy.conditions.is_empty()
                 || items_of(policy).any(|item| !item.conditions.is_empty()),
             resources,
-            conditions: conditions(&policy.conditions, &with.conditions, &mut faults.conditions),
-            allows,
-            denies,
-            allow_exceptions,
-            deny_exceptions,
+            items: lists.into_iter().flatten().collect(),
+            ends,
             masks,
             filters,
-            schedules,
-            spelled: spelled(policy, with),
+            rest: (!rest.is_empty()).then(|| Box::new(rest)),
         };
         (compiled, faults)
     }
 
+    pub(crate) fn denies(&self) -> &[CompiledItem] {
+        self.list(0)
+    }
+
+    pub(crate) fn deny_exceptions(&self) -> &[CompiledItem] {
+        self.list(1)
+    }
+
+    pub(crate) fn allows(&self) -> &[CompiledItem] {
+        self.list(2)
+    }
+
+    pub(crate) fn allow_exceptions(&self) -> &[CompiledItem] {
+        self.list(3)
+    }
+
+    fn list(&self, number: usize) -> &[CompiledItem] {
+        let at = |number: usize| self.ends.get(number).and_then(|end| usize::try_from(*end).ok());
+        let start = number.checked_sub(1).and_then(at).unwrap_or(0);
+        let end = at(number).unwrap_or(self.items.len());
+        self.items.get(start..end).unwrap_or_default()
+    }
+
+    /// Why it cannot be honoured, if it cannot.
+    pub(crate) fn broken(&self) -> Option<&str> {
+        self.rest.as_ref()?.broken.as_deref()
+    }
+
+    pub(crate) fn conditions(&self) -> &[Condition] {
+        self.rest.as_ref().map_or(&[], |rest| &rest.conditions)
+    }
+
     pub(crate) fn is_valid_at(&self, now: Timestamp) -> bool {
-        self.schedules.is_empty() || self.schedules.iter().any(|schedule| schedule.holds(now))
+        self.rest.as_ref().is_none_or(|rest| {
+            rest.schedules.is_empty() || rest.schedules.iter().any(|schedule| schedule.holds(now))
+        })
     }
 
     pub(crate) fn can_deny(&self) -> bool {
@@ -172,7 +229,7 @@ impl CompiledPolicy {
 
     /// Whether Ranger's quick look at a policy's access types, which regards case, lets this name through.
     pub(crate) fn spells(&self, name: &str, is_as_defined: bool) -> bool {
-        match &self.spelled {
+        match self.rest.as_ref().and_then(|rest| rest.spelled.as_ref()) {
             None => is_as_defined,
             Some(spelled) => spelled.iter().any(|known| &**known == name),
         }
@@ -309,10 +366,10 @@ pub(crate) struct CompiledItem {
     pub(crate) access: AccessSet,
     pub(crate) conditions: Box<[Condition]>,
     pub(crate) delegate_admin: bool,
-    /// Numbers in ascending order.
-    users: Box<[u32]>,
-    groups: Box<[u32]>,
-    roles: Box<[u32]>,
+    /// The numbers of users, then those of groups, then those of roles, each in ascending order.
+    named: SmallVec<[u32; NAMED_INLINE]>,
+    n_users: u32,
+    n_users_and_groups: u32,
     is_any_user: bool,
     is_owner: bool,
     is_public: bool,
@@ -320,6 +377,9 @@ pub(crate) struct CompiledItem {
     /// Its place in the policy's own list, from 0.
     pub(crate) place: u16,
 }
+
+/// Principals of an item that are held without memory of their own.
+const NAMED_INLINE: usize = 4;
 
 /// By which of its principals an item reaches somebody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -336,24 +396,26 @@ impl CompiledItem {
         let access = with.implied.granted(&item.accesses, with.types);
         let score = order::item_score(item, &access, with.implied);
         let names = &mut *with.names;
-        let numbers = |found: &mut dyn Iterator<Item = u32>| {
-            let mut found: Vec<u32> = found.collect();
+        let mut named = SmallVec::new();
+        let mut add = |found: &mut dyn Iterator<Item = u32>| {
+            let mut found: SmallVec<[u32; NAMED_INLINE]> = found.collect();
             found.sort_unstable();
             found.dedup();
-            found.into_boxed_slice()
+            named.extend(found);
+            u32::try_from(named.len()).unwrap_or(u32::MAX)
         };
         let users = item.users.iter().filter(|name| *name != ANY_USER && *name != OWNER);
-        let users = numbers(&mut users.map(|name| names.intern_user(name)));
+        let n_users = add(&mut users.map(|name| names.intern_user(name)));
         let groups = item.groups.iter().filter(|name| *name != PUBLIC);
-        let groups = numbers(&mut groups.map(|name| names.intern_group(name)));
-        let roles = numbers(&mut item.roles.iter().map(|name| names.intern_role(name)));
+        let n_users_and_groups = add(&mut groups.map(|name| names.intern_group(name)));
+        add(&mut item.roles.iter().map(|name| names.intern_role(name)));
         Self {
             access,
             conditions: conditions(&item.conditions, &with.conditions, faults),
             delegate_admin: item.delegate_admin,
-            users,
-            groups,
-            roles,
+            named,
+            n_users,
+            n_users_and_groups,
             is_any_user: item.users.iter().any(|name| name == ANY_USER),
             is_owner: item.users.iter().any(|name| name == OWNER),
             is_public: item.groups.iter().any(|name| name == PUBLIC),
@@ -362,10 +424,22 @@ impl CompiledItem {
         }
     }
 
+    fn users(&self) -> &[u32] {
+        self.named.get(..as_usize(self.n_users)).unwrap_or_default()
+    }
+
+    fn groups(&self) -> &[u32] {
+        self.named.get(as_usize(self.n_users)..as_usize(self.n_users_and_groups)).unwrap_or_default()
+    }
+
+    fn roles(&self) -> &[u32] {
+        self.named.get(as_usize(self.n_users_and_groups)..).unwrap_or_default()
+    }
+
     /// Whether the item lists this user, also by a name that stands for somebody.
     pub(crate) fn lists_user(&self, names: &Names, name: &str) -> bool {
         let is_listed =
-            || names.user_number(name).is_some_and(|user| self.users.binary_search(&user).is_ok());
+            || names.user_number(name).is_some_and(|user| self.users().binary_search(&user).is_ok());
         match name {
             ANY_USER => self.is_any_user,
             OWNER => self.is_owner,
@@ -376,7 +450,7 @@ impl CompiledItem {
     /// Whether the item lists this group.
     pub(crate) fn lists_group(&self, names: &Names, name: &str) -> bool {
         let is_listed =
-            || names.group_number(name).is_some_and(|group| self.groups.binary_search(&group).is_ok());
+            || names.group_number(name).is_some_and(|group| self.groups().binary_search(&group).is_ok());
         match name {
             PUBLIC => self.is_public,
             _ => is_listed(),
@@ -385,21 +459,25 @@ impl CompiledItem {
 
     /// Through what the item names somebody, if it does. `user` is whether there is a user at all.
     pub(crate) fn reached(&self, who: &Numbers, has_user: bool, is_owner: bool) -> Option<Reached> {
-        let is_named = || who.user.is_some_and(|user| self.users.binary_search(&user).is_ok());
+        let is_named = || who.user.is_some_and(|user| self.users().binary_search(&user).is_ok());
         if has_user && (self.is_any_user || is_named()) {
             return Some(Reached::User);
         }
         if self.is_owner && is_owner {
             return Some(Reached::Owner);
         }
-        if let Some(group) = common(&self.groups, &who.groups) {
+        if let Some(group) = common(self.groups(), &who.groups) {
             return Some(Reached::Group(group));
         }
         if self.is_public {
             return Some(Reached::Public);
         }
-        common(&self.roles, &who.roles).map(Reached::Role)
+        common(self.roles(), &who.roles).map(Reached::Role)
     }
+}
+
+fn as_usize(n: u32) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
 }
 
 /// A number that two ascending lists share.

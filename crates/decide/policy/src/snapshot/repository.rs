@@ -1,12 +1,13 @@
 //! The policies of one service, or of one zone of it, by kind and resource.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
 use super::CompiledPolicy;
 use super::index::{Index, Reach, Slot};
-use crate::matching::RequestPath;
+use crate::matching::{MatchType, Outline, RequestPath};
 use crate::model::PolicyKind;
 
 /// Candidates that are held without memory of their own.
@@ -21,10 +22,47 @@ pub(crate) struct PolicyIndex {
     everywhere: Vec<Slot>,
 }
 
+/// A policy that can match, with what is known of it without looking at it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found<'s> {
+    pub(crate) policy: &'s CompiledPolicy,
+    /// How its resource lies to the request; `None`: that must still be tried.
+    pub(crate) lies: Option<MatchType>,
+    rank: u64,
+}
+
+impl Found<'_> {
+    /// Ranger's order of evaluation.
+    pub(crate) fn evaluated_before(&self, other: &Self) -> Ordering {
+        self.rank.cmp(&other.rank).then_with(|| self.policy.evaluated_before(other.policy))
+    }
+}
+
+/// What is found, without memory of its own.
+pub(crate) type FoundAll<'s> = SmallVec<[Found<'s>; 8]>;
+
+/// A policy in its slot.
+#[derive(Clone, Debug)]
+struct Slotted {
+    policy: Arc<CompiledPolicy>,
+    rank: u64,
+    outline: Option<Outline>,
+}
+
+impl Slotted {
+    fn new(policy: CompiledPolicy) -> Self {
+        let outline = match &*policy.resources {
+            [only] if !policy.is_everywhere && Index::is_sorted_in(only) => only.outline(),
+            _ => None,
+        };
+        Self { rank: policy.order.rank(), outline, policy: Arc::new(policy) }
+    }
+}
+
 /// Policies by slot, in chunks that copies share.
 #[derive(Clone, Debug, Default)]
 struct Slots {
-    chunks: Vec<Arc<Vec<Option<Arc<CompiledPolicy>>>>>,
+    chunks: Vec<Arc<Vec<Option<Slotted>>>>,
     free: Vec<Slot>,
     n_filled: usize,
 }
@@ -32,16 +70,17 @@ struct Slots {
 const CHUNK: usize = 256;
 
 impl Slots {
-    fn get(&self, slot: Slot) -> Option<&CompiledPolicy> {
+    fn get(&self, slot: Slot) -> Option<&Slotted> {
         let slot = usize::try_from(slot).ok()?;
-        self.chunks.get(slot / CHUNK)?.get(slot % CHUNK)?.as_deref()
+        self.chunks.get(slot / CHUNK)?.get(slot % CHUNK)?.as_ref()
     }
 
     fn all(&self) -> impl Iterator<Item = &CompiledPolicy> {
-        self.chunks.iter().flat_map(|chunk| chunk.iter()).filter_map(Option::as_deref)
+        let slotted = self.chunks.iter().flat_map(|chunk| chunk.iter()).flatten();
+        slotted.map(|slotted| &*slotted.policy)
     }
 
-    fn add(&mut self, policy: Arc<CompiledPolicy>) -> Slot {
+    fn add(&mut self, policy: Slotted) -> Slot {
         self.n_filled += 1;
         if let Some(slot) = self.free.pop() {
             if let Some(place) = self.place(slot) {
@@ -58,12 +97,12 @@ impl Slots {
         Slot::try_from(n_before + last.len() - 1).unwrap_or(Slot::MAX)
     }
 
-    fn place(&mut self, slot: Slot) -> Option<&mut Option<Arc<CompiledPolicy>>> {
+    fn place(&mut self, slot: Slot) -> Option<&mut Option<Slotted>> {
         let slot = usize::try_from(slot).ok()?;
         Arc::make_mut(self.chunks.get_mut(slot / CHUNK)?).get_mut(slot % CHUNK)
     }
 
-    fn take(&mut self, slot: Slot) -> Option<Arc<CompiledPolicy>> {
+    fn take(&mut self, slot: Slot) -> Option<Slotted> {
         let taken = self.place(slot)?.take()?;
         self.n_filled -= 1;
         self.free.push(slot);
@@ -74,8 +113,9 @@ impl Slots {
 impl PolicyIndex {
     /// Returns where the policy stands from now on.
     pub(crate) fn insert(&mut self, policy: CompiledPolicy) -> Slot {
-        let policy = Arc::new(policy);
-        let slot = self.policies.add(Arc::clone(&policy));
+        let slotted = Slotted::new(policy);
+        let policy = Arc::clone(&slotted.policy);
+        let slot = self.policies.add(slotted);
         for resource in &policy.resources {
             self.index.insert(resource, slot);
         }
@@ -86,7 +126,7 @@ impl PolicyIndex {
     }
 
     pub(crate) fn remove(&mut self, slot: Slot) {
-        let Some(policy) = self.policies.take(slot) else { return };
+        let Some(Slotted { policy, .. }) = self.policies.take(slot) else { return };
         for resource in &policy.resources {
             self.index.remove(resource, slot);
         }
@@ -104,7 +144,22 @@ impl PolicyIndex {
     /// The policies that can match the request, in no order. Each must still be tried.
     pub(crate) fn candidates(&self, request: &RequestPath<'_>, reach: Reach) -> Candidates<'_> {
         let found = self.index.find(request, reach);
-        found.iter().chain(&self.everywhere).filter_map(|slot| self.policies.get(*slot)).collect()
+        self.slotted(&found).map(|slotted| &*slotted.policy).collect()
+    }
+
+    fn slotted<'s>(&'s self, found: &[Slot]) -> impl Iterator<Item = &'s Slotted> {
+        let slots = found.iter().copied().chain(self.everywhere.iter().copied());
+        slots.filter_map(|slot| self.policies.get(slot))
+    }
+
+    /// The same, with what is known of each.
+    pub(crate) fn find(&self, request: &RequestPath<'_>, reach: Reach) -> FoundAll<'_> {
+        let found = self.index.find(request, reach);
+        let has_keys = request.has_keys();
+        let known = |slotted: &Slotted| Some(slotted.outline.filter(|_| has_keys)?.match_type(request));
+        self.slotted(&found)
+            .map(|slotted| Found { policy: &slotted.policy, lies: known(slotted), rank: slotted.rank })
+            .collect()
     }
 }
 

@@ -179,7 +179,7 @@ fn mask_says(
     let at = match first {
         FirstItem::Nobody => return None,
         FirstItem::Unknown(_) => {
-            return Some(MaskSays::Broken(match &policy.broken {
+            return Some(MaskSays::Broken(match policy.broken() {
                 Some(fault) => format!("the policy cannot be honoured: {fault}"),
                 None => "a condition of the mask cannot be evaluated".to_owned(),
             }));
