@@ -34,6 +34,9 @@ struct Args {
     /// Asks one world over and over, for a profiler: so many policies.
     #[arg(long, value_name = "POLICIES", hide = true)]
     spin: Option<u32>,
+    /// Asks a small world once, for a count of instructions.
+    #[arg(long, hide = true)]
+    count: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -53,6 +56,9 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<()> {
+    if args.count {
+        return suite::count();
+    }
     if !args.quick && cfg!(debug_assertions) {
         bail!("a full run needs a release build: `cargo xtask bench decide`");
     }

@@ -35,8 +35,8 @@ impl Form {
         name: "full",
         sizes: &[1_000, 10_000, 100_000, 1_000_000],
         n_exact: 100_000,
-        n_requests: 20_000,
-        n_rounds: 10,
+        n_requests: 5_000,
+        n_rounds: 20,
         n_tagged: 629_000,
     };
     pub(crate) const QUICK: Self = Self {
@@ -317,4 +317,26 @@ pub(crate) fn spin(n_policies: u32) -> Result<()> {
         println!("{}: {nanos:.0} ns a decision", contender.name());
     }
     Ok(())
+}
+
+/// Asks a small world once. What a counter of instructions is to look at stands in [`ask_counted`].
+///
+/// # Errors
+/// The engine fails.
+pub(crate) fn count() -> Result<()> {
+    let shape = Shape { n_users: 300, n_groups: 50, n_roles: 30, n_databases: 100, ..Shape::mixed(500) };
+    let world = World::new(shape.with_tagged(1_000), SEED);
+    let asked = requests(&world, Mix::All, 500, SEED + 1);
+    let snapshot = Snapshot::build(world.state).map_err(|faults| anyhow!("{faults:?}"))?;
+    let who = memberships(&snapshot, &asked);
+    let mut ours = Ours::new("ours", &snapshot, &asked, &who)?;
+    ask_counted(&mut ours)?;
+    println!("decisions: {}", ours.n_requests());
+    Ok(())
+}
+
+/// By its name the counter is switched on.
+#[inline(never)]
+fn ask_counted(ours: &mut Ours<'_>) -> Result<()> {
+    ours.ask_all()
 }

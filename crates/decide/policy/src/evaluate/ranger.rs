@@ -273,9 +273,8 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
 
     /// Whether the policy speaks of the requested resource.
     fn is_about(&self, found: &Found<'a>) -> bool {
-        let speaks = |lies: MatchType| {
-            lies.is_itself() || (lies == MatchType::Below && self.asked.looks_below())
-        };
+        let speaks =
+            |lies: MatchType| lies.is_itself() || (lies == MatchType::Below && self.asked.looks_below());
         if let Some(lies) = found.lies {
             return speaks(lies);
         }

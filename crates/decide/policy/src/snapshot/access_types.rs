@@ -123,33 +123,49 @@ pub(crate) fn items_of(policy: &Policy) -> impl Iterator<Item = &Item> {
 }
 
 /// A set of access types.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct AccessSet(smallvec::SmallVec<[u64; 2]>);
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AccessSet {
+    /// The first 64, which are all that most definitions have.
+    first: u64,
+    more: Box<[u64]>,
+}
 
 impl AccessSet {
     pub(crate) fn insert(&mut self, number: AccessNumber) {
-        let word = usize::from(number / 64);
-        if self.0.len() <= word {
-            self.0.resize(word + 1, 0);
+        let bit = 1 << (number % 64);
+        match usize::from(number / 64).checked_sub(1) {
+            None => self.first |= bit,
+            Some(word) => {
+                self.make_room(word + 1);
+                self.more.get_mut(word).into_iter().for_each(|bits| *bits |= bit);
+            }
         }
-        if let Some(bits) = self.0.get_mut(word) {
-            *bits |= 1 << (number % 64);
+    }
+
+    fn make_room(&mut self, n_more: usize) {
+        if self.more.len() < n_more {
+            let mut more = std::mem::take(&mut self.more).into_vec();
+            more.resize(n_more, 0);
+            self.more = more.into_boxed_slice();
         }
     }
 
     pub(crate) fn has(&self, number: AccessNumber) -> bool {
-        self.0.get(usize::from(number / 64)).is_some_and(|bits| bits & (1 << (number % 64)) != 0)
+        let bits = match usize::from(number / 64).checked_sub(1) {
+            None => self.first,
+            Some(word) => self.more.get(word).copied().unwrap_or(0),
+        };
+        bits & (1 << (number % 64)) != 0
     }
 
     pub(crate) fn len(&self) -> u32 {
-        self.0.iter().map(|bits| bits.count_ones()).sum()
+        self.first.count_ones() + self.more.iter().map(|bits| bits.count_ones()).sum::<u32>()
     }
 
     pub(crate) fn extend(&mut self, other: &Self) {
-        if self.0.len() < other.0.len() {
-            self.0.resize(other.0.len(), 0);
-        }
-        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+        self.first |= other.first;
+        self.make_room(other.more.len());
+        for (mine, theirs) in self.more.iter_mut().zip(&other.more) {
             *mine |= theirs;
         }
     }

@@ -12,18 +12,17 @@ const GROWTH: usize = 8;
 /// Which bits of a hash choose the shard: a shard's own table goes by the lowest and the highest ones.
 const SHARD_SHIFT: u32 = 32;
 
-/// A map in shards that copies share.
+/// A map that holds its entries itself while there are few, and after that in shards that copies share.
 #[derive(Clone, Debug)]
-pub(crate) struct ByteMap<V> {
-    /// As many as a power of two.
-    shards: Vec<Arc<Shard<V>>>,
-    n_entries: usize,
+pub(crate) enum ByteMap<V> {
+    Small(Shard<V>),
+    Large(Vec<Arc<Shard<V>>>, usize),
 }
 
-type Shard<V> = HashTable<Entry<V>>;
+pub(crate) type Shard<V> = HashTable<Entry<V>>;
 
 #[derive(Clone, Debug)]
-struct Entry<V> {
+pub(crate) struct Entry<V> {
     key: Key,
     value: V,
 }
@@ -59,22 +58,27 @@ impl Key {
 
 impl<V> Default for ByteMap<V> {
     fn default() -> Self {
-        Self { shards: Vec::new(), n_entries: 0 }
+        Self::Small(Shard::new())
     }
 }
 
 impl<V: Clone> ByteMap<V> {
     pub(crate) fn get(&self, key: &[u8]) -> Option<&V> {
-        if self.n_entries == 0 {
-            return None;
-        }
         let hash = hash_of(key);
-        let shard = self.shards.get(self.shard_of(hash))?;
+        let shard = match self {
+            Self::Small(shard) if shard.is_empty() => return None,
+            Self::Small(shard) => shard,
+            Self::Large(shards, _) => shards.get(place_of(hash, shards.len()))?,
+        };
         shard.find(hash, |entry| entry.key.bytes() == key).map(|entry| &entry.value)
     }
 
     pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
-        self.shards.iter().flat_map(|shard| shard.iter()).map(|entry| &entry.value)
+        let (small, large): (_, &[_]) = match self {
+            Self::Small(shard) => (Some(shard), &[]),
+            Self::Large(shards, _) => (None, shards),
+        };
+        small.into_iter().chain(large.iter().map(Arc::as_ref)).flatten().map(|entry| &entry.value)
     }
 
     /// The value of a key, made if it is not there, to be changed.
@@ -82,42 +86,56 @@ impl<V: Clone> ByteMap<V> {
     where
         V: Default,
     {
-        if self.n_entries >= self.shards.len() * SHARD_ENTRIES_MAX {
-            self.grow();
-        }
+        self.grow_if_full();
         let hash = hash_of(key);
-        let at = self.shard_of(hash);
-        let shard = Arc::make_mut(self.shards.get_mut(at)?);
-        if shard.find(hash, |entry| entry.key.bytes() == key).is_none() {
-            let new = Entry { key: Key::new(key), value: V::default() };
-            shard.insert_unique(hash, new, |entry| hash_of(entry.key.bytes()));
-            self.n_entries += 1;
+        match self {
+            Self::Small(shard) => put_in(shard, hash, key).1,
+            Self::Large(shards, n_entries) => {
+                let place = place_of(hash, shards.len());
+                let (is_new, value) = put_in(Arc::make_mut(shards.get_mut(place)?), hash, key);
+                *n_entries += usize::from(is_new);
+                value
+            }
         }
-        shard.find_mut(hash, |entry| entry.key.bytes() == key).map(|entry| &mut entry.value)
     }
 
-    fn shard_of(&self, hash: u64) -> usize {
-        usize::try_from(hash >> SHARD_SHIFT).unwrap_or(0) & self.shards.len().saturating_sub(1)
-    }
-
-    fn grow(&mut self) {
-        let n_shards = if self.shards.is_empty() { 1 } else { self.shards.len() * GROWTH };
-        let old = std::mem::replace(
-            &mut self.shards,
-            std::iter::repeat_with(|| Arc::new(Shard::new())).take(n_shards).collect(),
-        );
+    fn grow_if_full(&mut self) {
+        let (old, n_shards, n_entries) = match self {
+            Self::Small(shard) if shard.len() >= SHARD_ENTRIES_MAX => {
+                (vec![Arc::new(std::mem::take(shard))], GROWTH, SHARD_ENTRIES_MAX)
+            }
+            Self::Large(shards, n_entries) if *n_entries >= shards.len() * SHARD_ENTRIES_MAX => {
+                let n_shards = shards.len() * GROWTH;
+                (std::mem::take(shards), n_shards, *n_entries)
+            }
+            Self::Small(_) | Self::Large(..) => return,
+        };
+        let mut shards = vec![Shard::new(); n_shards];
         for shard in old {
-            let shard = Arc::try_unwrap(shard).unwrap_or_else(|shared| (*shared).clone());
-            for entry in shard {
+            for entry in Arc::unwrap_or_clone(shard) {
                 let hash = hash_of(entry.key.bytes());
-                let at = self.shard_of(hash);
-                if let Some(shard) = self.shards.get_mut(at) {
-                    let shard = Arc::make_mut(shard);
+                if let Some(shard) = shards.get_mut(place_of(hash, n_shards)) {
                     shard.insert_unique(hash, entry, |entry| hash_of(entry.key.bytes()));
                 }
             }
         }
+        *self = Self::Large(shards.into_iter().map(Arc::new).collect(), n_entries);
     }
+}
+
+/// In which of so many shards a text is; their number is a power of two.
+fn place_of(hash: u64, n_shards: usize) -> usize {
+    usize::try_from(hash >> SHARD_SHIFT).unwrap_or(0) & n_shards.saturating_sub(1)
+}
+
+/// Whether the key is new, and its value.
+fn put_in<'s, V: Default>(shard: &'s mut Shard<V>, hash: u64, key: &[u8]) -> (bool, Option<&'s mut V>) {
+    let is_new = shard.find(hash, |entry| entry.key.bytes() == key).is_none();
+    if is_new {
+        let new = Entry { key: Key::new(key), value: V::default() };
+        shard.insert_unique(hash, new, |entry| hash_of(entry.key.bytes()));
+    }
+    (is_new, shard.find_mut(hash, |entry| entry.key.bytes() == key).map(|entry| &mut entry.value))
 }
 
 fn hash_of(text: &[u8]) -> u64 {

@@ -33,7 +33,7 @@ pub(crate) struct CompiledPolicy {
     /// Whether the policy or an item of it has conditions.
     pub(crate) has_conditions: bool,
     /// Denials, exceptions from them, allows, exceptions from those.
-    items: Box<[CompiledItem]>,
+    items: SmallVec<[CompiledItem; 1]>,
     /// Where in `items` each of the lists ends.
     ends: [u32; 3],
     rest: Option<Box<Rest>>,

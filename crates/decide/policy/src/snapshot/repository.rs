@@ -62,7 +62,9 @@ impl Slotted {
 /// Policies by slot, in chunks that copies share.
 #[derive(Clone, Debug, Default)]
 struct Slots {
-    chunks: Vec<Arc<Vec<Option<Slotted>>>>,
+    chunks: Vec<Arc<[Option<Slotted>]>>,
+    /// How many slots have ever been taken.
+    n_slots: usize,
     free: Vec<Slot>,
     n_filled: usize,
 }
@@ -82,19 +84,20 @@ impl Slots {
 
     fn add(&mut self, policy: Slotted) -> Slot {
         self.n_filled += 1;
-        if let Some(slot) = self.free.pop() {
-            if let Some(place) = self.place(slot) {
-                *place = Some(policy);
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None => {
+                if self.n_slots == self.chunks.len() * CHUNK {
+                    self.chunks.push(std::iter::repeat_n(None, CHUNK).collect());
+                }
+                self.n_slots += 1;
+                Slot::try_from(self.n_slots - 1).unwrap_or(Slot::MAX)
             }
-            return slot;
+        };
+        if let Some(place) = self.place(slot) {
+            *place = Some(policy);
         }
-        if self.chunks.last().is_none_or(|chunk| chunk.len() == CHUNK) {
-            self.chunks.push(Arc::new(Vec::with_capacity(CHUNK)));
-        }
-        let n_before = (self.chunks.len() - 1) * CHUNK;
-        let Some(last) = self.chunks.last_mut().map(Arc::make_mut) else { return Slot::MAX };
-        last.push(Some(policy));
-        Slot::try_from(n_before + last.len() - 1).unwrap_or(Slot::MAX)
+        slot
     }
 
     fn place(&mut self, slot: Slot) -> Option<&mut Option<Slotted>> {
