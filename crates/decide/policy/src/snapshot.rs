@@ -31,7 +31,7 @@ use build::Compiled;
 pub(crate) use index::Reach;
 use membership::MemberIndex;
 use names::Names;
-pub(crate) use names::{Numbers, Prepared};
+pub(crate) use names::{Marks, Numbers, Prepared};
 pub(crate) use policy::{CompiledItem, CompiledPolicy, Reached};
 pub(crate) use repository::{Found, FoundAll, PolicyIndex, Repository};
 pub(crate) use service::{CompiledService, Policies};

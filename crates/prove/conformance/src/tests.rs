@@ -11,7 +11,7 @@ use crate::obvious::World;
 use policy::edit::Change;
 use policy::model::{Policy, PolicyId, PolicyKind, ResourceValues, State, Version};
 use policy::script::ScriptEngine;
-use policy::{BuildOptions, ConditionErrors, PluginSettings, Snapshot, Strictness};
+use policy::{BuildOptions, ConditionErrors, PluginSettings, Request, Snapshot, Strictness};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -71,6 +71,28 @@ fn comparable(answer: Answer, asked: &Asked) -> Answer {
     answer
 }
 
+/// The answer without words looks at less than the whole one, and must be the same.
+fn brief_agrees(
+    snapshot: &Snapshot,
+    kind: PolicyKind,
+    settings: &PluginSettings,
+    request: &Request<'_>,
+) -> Result<(), TestCaseError> {
+    // What only plug-ins heed is not asked where the gates ask.
+    let heeds_plugin = !settings.super_users.is_empty()
+        || !settings.super_groups.is_empty()
+        || request.context.inline_policy.is_some()
+        || request.access == "_super_user";
+    if !heeds_plugin {
+        let (brief, whole) = (snapshot.decide_for(kind, request), snapshot.evaluate(kind, request));
+        prop_assert!(brief.access == whole.decision, "{kind:?}: {brief:?} instead of {whole:?}");
+        if request.context.access_types.is_empty() {
+            prop_assert_eq!(brief.policy().map(|(id, _)| id), whole.policy);
+        }
+    }
+    Ok(())
+}
+
 fn agree(made: &Made, settings: &PluginSettings, requests: &[Asked]) -> Result<(), TestCaseError> {
     let snapshot = snapshot(made.state(), settings);
     let world = World::new(made.state(), settings.clone(), scripts());
@@ -81,6 +103,8 @@ fn agree(made: &Made, settings: &PluginSettings, requests: &[Asked]) -> Result<(
             let ours = comparable(fast(&snapshot, kind, asked), asked);
             let theirs = comparable(obvious(&world, kind, asked), asked);
             prop_assert!(ours == theirs, "{kind:?}: {asked:?}\nindex:   {ours:?}\nobvious: {theirs:?}");
+            let who = asked.who(membership_of(&snapshot, &asked.user, &asked.groups));
+            brief_agrees(&snapshot, kind, settings, &asked.request(&who))?;
         }
     }
     Ok(())

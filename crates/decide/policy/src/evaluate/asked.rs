@@ -13,7 +13,7 @@ use crate::condition::{Condition, ConditionContext, ConditionSettings, Held, Tag
 use crate::matching::{Expressions, MatchContext, RequestPath};
 use crate::model::PolicyKind;
 use crate::snapshot::{
-    AccessNumber, CompiledItem, CompiledPolicy, CompiledService, CompiledTag, Numbers, Reached,
+    AccessNumber, CompiledItem, CompiledPolicy, CompiledService, CompiledTag, Marks, Numbers, Reached,
 };
 
 /// The access type that any access type satisfies.
@@ -46,7 +46,8 @@ pub(crate) struct Asked<'a, 'd> {
 )]
 pub(crate) enum ReadPath<'q, 'd> {
     Before(&'q RequestPath<'d>),
-    Own(RequestPath<'d>),
+    /// Of a definition whose masks or filters read it otherwise.
+    Own(Box<RequestPath<'d>>),
 }
 
 impl<'d> Deref for ReadPath<'_, 'd> {
@@ -209,7 +210,7 @@ impl<'a, 'd> Asked<'a, 'd> {
         match self.access_path() {
             Some(path) if levels.is_read_alike(kind, path) => Some(ReadPath::Before(path)),
             None if kind == PolicyKind::Access => None,
-            _ => self.read(kind).map(ReadPath::Own),
+            _ => self.read(kind).map(|path| ReadPath::Own(Box::new(path))),
         }
     }
 
@@ -314,6 +315,11 @@ impl<'a, 'd> Asked<'a, 'd> {
             "" => ANY_ACCESS,
             access => access,
         }
+    }
+
+    /// Whether any of these may be whoever asks.
+    pub(crate) fn may_be_among(&self, marks: Marks) -> bool {
+        marks.may_name(self.numbers.marks)
     }
 
     pub(crate) fn reached(&self, item: &CompiledItem) -> Option<Reached> {

@@ -130,7 +130,8 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
             return;
         };
         let asked = self.asked;
-        let tags = asked.tags();
+        let is_asked = policies.unzoned.of_kind(self.mode.kind).is_some_and(|index| !index.is_empty());
+        let tags = if is_asked { asked.tags().as_slice() } else { &[] };
         if !tags.is_empty() {
             let zone = zone.filter(|zone| service.zones.has_tag_service(zone)).unwrap_or_default();
             let candidates = self.tag_candidates(policies, tags);
@@ -176,11 +177,22 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
         let levels = policies.levels.of(self.mode.kind);
         // Tags of one kind, which often stand together, are what the same policies are about.
         let mut of_kind: (&str, FoundAll<'a>) = ("", FoundAll::new());
+        let mut last: Option<&TagHit<'a>> = None;
+        let is_brief = !self.mode.is_plugin && self.trace.is_none() && self.mode.kind == PolicyKind::Access;
         for tag in tags {
             if of_kind.0 != &*tag.kind {
                 of_kind = (&tag.kind, self.about_tag(index, levels, &tag.kind));
             }
-            found.extend(of_kind.1.iter().map(|found| TagCandidate { policy: found.policy, tag }));
+            // Of the same policy about tags that differ only in what conditions see, one is enough.
+            let is_alike = last.is_some_and(|last| last.kind == tag.kind && last.found == tag.found);
+            last = Some(tag);
+            let counts = |found: &&Found<'a>| {
+                let can_speak = found.policy.has_conditions || !is_alike;
+                !is_brief || (can_speak && self.asked.may_be_among(found.marks))
+            };
+            found.extend(
+                of_kind.1.iter().filter(counts).map(|found| TagCandidate { policy: found.policy, tag }),
+            );
         }
         let order = |a: &TagCandidate<'_, '_>, b: &TagCandidate<'_, '_>| match self.mode.kind {
             PolicyKind::Access | PolicyKind::Audit => a.policy.evaluated_before(b.policy),
@@ -218,7 +230,12 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
     ) {
         let now = self.asked.r.now;
         let candidates = self.resource_candidates(repository);
+        // Where nothing is audited or traced, a policy that names nobody of those who ask need not be looked at.
+        let is_brief = !self.mode.is_plugin && self.trace.is_none() && !denied_by_tags;
         for found in &candidates {
+            if is_brief && !running.is_allowed && !self.asked.may_be_among(found.marks) {
+                continue;
+            }
             let policy = found.policy;
             if !policy.is_enabled {
                 self.note(policy, None, || Note::Disabled);

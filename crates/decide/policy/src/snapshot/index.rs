@@ -8,7 +8,7 @@ use super::byte_map::ByteMap;
 use crate::matching::{LevelKey, RequestLevel, RequestPath, ResourceMatcher};
 
 /// Keys that one resource is indexed under at most; beyond that it waits at an earlier level and is always tried.
-const KEYS_MAX: usize = 256;
+const KEYS_MAX: usize = 4_096;
 
 /// What an index leads to: the number of a policy, a zone or a tagged resource.
 pub(crate) type Slot = u32;

@@ -94,11 +94,13 @@ impl Names {
     }
 
     fn find(&self, who: &Membership) -> Numbers {
-        Numbers {
-            user: self.users.numbers.get(who.user.as_bytes()).copied(),
-            groups: self.groups.sorted(&who.groups),
-            roles: self.roles.sorted(&who.roles),
-        }
+        let user = self.users.numbers.get(who.user.as_bytes()).copied();
+        let (groups, roles) = (self.groups.sorted(&who.groups), self.roles.sorted(&who.roles));
+        let mut marks = Marks::default();
+        user.iter().for_each(|number| marks.add(MarkKind::User, *number));
+        groups.iter().for_each(|number| marks.add(MarkKind::Group, *number));
+        roles.iter().for_each(|number| marks.add(MarkKind::Role, *number));
+        Numbers { marks, user, groups, roles }
     }
 
     /// Keeps the numbers with the names.
@@ -117,9 +119,38 @@ impl Names {
 /// Numbers that are held without memory of their own.
 const NUMBERS_INLINE: usize = 16;
 
+/// A set of principals that may hold more than was put in, and says at once of most that they are not there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Marks(u128);
+
+impl Marks {
+    /// Whoever it is, known by a number or not.
+    pub(crate) const EVERYBODY: Self = Self(1 << 127);
+
+    /// `kind` tells numbers of users, groups and roles apart.
+    pub(crate) fn add(&mut self, kind: MarkKind, number: u32) {
+        let word = u64::from(number) << 2 | kind as u64;
+        // The last bit stands for everybody.
+        self.0 |= 1 << (word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 57).min(126);
+    }
+
+    /// Whether one of these may be whoever has the marks `who`.
+    pub(crate) fn may_name(self, who: Self) -> bool {
+        self.0 & (who.0 | Self::EVERYBODY.0) != 0
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MarkKind {
+    User,
+    Group,
+    Role,
+}
+
 /// Who asks, in numbers; groups and roles in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Numbers {
+    pub(crate) marks: Marks,
     pub(crate) user: Option<u32>,
     pub(crate) groups: SmallVec<[u32; NUMBERS_INLINE]>,
     pub(crate) roles: SmallVec<[u32; NUMBERS_INLINE]>,

@@ -8,7 +8,7 @@ use stdx::Timestamp;
 
 use super::Strictness;
 use super::access_types::{AccessSet, AccessTypes, Implied, items_of};
-use super::names::{Names, Numbers};
+use super::names::{MarkKind, Marks, Names, Numbers};
 use super::order::{self, ANY_USER, EvalOrder, OWNER};
 use crate::condition::{Condition, ConditionCompiler};
 use crate::edit::PUBLIC;
@@ -195,6 +195,16 @@ impl CompiledPolicy {
         self.rest.as_ref().is_none_or(|rest| {
             rest.schedules.is_empty() || rest.schedules.iter().any(|schedule| schedule.holds(now))
         })
+    }
+
+    /// Whom an item of it may name.
+    pub(crate) fn marks(&self) -> Marks {
+        if self.is_deny_all_else {
+            return Marks::EVERYBODY;
+        }
+        let of_rules =
+            self.masks.iter().map(|(item, _)| item).chain(self.filters.iter().map(|(item, _)| item));
+        self.items.iter().chain(of_rules).fold(Marks::default(), |marks, item| item.add_to(marks))
     }
 
     pub(crate) fn can_deny(&self) -> bool {
@@ -422,6 +432,16 @@ impl CompiledItem {
             score,
             place: u16::try_from(place).unwrap_or(u16::MAX),
         }
+    }
+
+    fn add_to(&self, mut marks: Marks) -> Marks {
+        if self.is_any_user || self.is_owner || self.is_public {
+            return Marks::EVERYBODY;
+        }
+        self.users().iter().for_each(|number| marks.add(MarkKind::User, *number));
+        self.groups().iter().for_each(|number| marks.add(MarkKind::Group, *number));
+        self.roles().iter().for_each(|number| marks.add(MarkKind::Role, *number));
+        marks
     }
 
     fn users(&self) -> &[u32] {

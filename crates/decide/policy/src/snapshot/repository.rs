@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::CompiledPolicy;
 use super::index::{Index, Reach, Slot};
+use super::names::Marks;
 use crate::matching::{MatchType, Outline, RequestPath};
 use crate::model::PolicyKind;
 
@@ -28,6 +29,8 @@ pub(crate) struct Found<'s> {
     pub(crate) policy: &'s CompiledPolicy,
     /// How its resource lies to the request; `None`: that must still be tried.
     pub(crate) lies: Option<MatchType>,
+    /// Whom it may name.
+    pub(crate) marks: Marks,
     rank: u64,
 }
 
@@ -46,6 +49,7 @@ pub(crate) type FoundAll<'s> = SmallVec<[Found<'s>; 8]>;
 struct Slotted {
     policy: Arc<CompiledPolicy>,
     rank: u64,
+    marks: Marks,
     outline: Option<Outline>,
 }
 
@@ -55,7 +59,7 @@ impl Slotted {
             [only] if !policy.is_everywhere && Index::is_sorted_in(only) => only.outline(),
             _ => None,
         };
-        Self { rank: policy.order.rank(), outline, policy: Arc::new(policy) }
+        Self { rank: policy.order.rank(), marks: policy.marks(), outline, policy: Arc::new(policy) }
     }
 }
 
@@ -159,10 +163,14 @@ impl PolicyIndex {
     pub(crate) fn find(&self, request: &RequestPath<'_>, reach: Reach) -> FoundAll<'_> {
         let found = self.index.find(request, reach);
         let has_keys = request.has_keys();
-        let known = |slotted: &Slotted| Some(slotted.outline.filter(|_| has_keys)?.match_type(request));
-        self.slotted(&found)
-            .map(|slotted| Found { policy: &slotted.policy, lies: known(slotted), rank: slotted.rank })
-            .collect()
+        let mut all = FoundAll::new();
+        for slotted in self.slotted(&found) {
+            let outline = slotted.outline.as_ref().filter(|_| has_keys);
+            let lies = outline.map(|outline| outline.match_type(request));
+            let Slotted { policy, rank, marks, .. } = slotted;
+            all.push(Found { policy, lies, marks: *marks, rank: *rank });
+        }
+        all
     }
 }
 

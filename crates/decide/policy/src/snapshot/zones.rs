@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::index::{Index, Reach, Slot};
-use crate::matching::{Levels, MatchContext, MatchType, RequestPath, ResourceMatcher};
+use crate::matching::{Levels, MatchContext, MatchType, Outline, RequestPath, ResourceMatcher};
 use crate::model::{ResourceDef, ResourceMap, ResourceValues, Table, Zone};
 
 /// Zone names that are held without memory of their own.
@@ -13,8 +13,17 @@ pub(crate) type ZoneNames<'s> = SmallVec<[&'s str; 2]>;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ZoneIndex {
     index: Index,
-    resources: Vec<(usize, ResourceMatcher)>,
+    resources: Vec<ZoneResource>,
     zones: Vec<OneZone>,
+}
+
+#[derive(Clone, Debug)]
+struct ZoneResource {
+    /// The place of its zone.
+    zone: usize,
+    /// `None`: what the index finds must still be compared.
+    outline: Option<Outline>,
+    matcher: ResourceMatcher,
 }
 
 #[derive(Clone, Debug)]
@@ -54,7 +63,8 @@ impl ZoneIndex {
                     Ok(Some(matcher)) => {
                         if let Ok(slot) = Slot::try_from(all.resources.len()) {
                             all.index.insert(&matcher, slot);
-                            all.resources.push((at, matcher));
+                            let outline = matcher.outline().filter(|_| Index::is_sorted_in(&matcher));
+                            all.resources.push(ZoneResource { zone: at, outline, matcher });
                         }
                     }
                     Ok(None) => {}
@@ -77,10 +87,15 @@ impl ZoneIndex {
     pub(crate) fn of(&self, request: &RequestPath<'_>) -> ZoneNames<'_> {
         let mut names = ZoneNames::new();
         let mut found: SmallVec<[usize; 4]> = SmallVec::new();
+        let has_keys = request.has_keys();
         for slot in self.index.find(request, Reach::ANYWHERE) {
             let entry = usize::try_from(slot).ok().and_then(|at| self.resources.get(at));
-            let Some((zone, matcher)) = entry else { continue };
-            match matcher.match_type(request, &MatchContext::NONE) {
+            let Some(ZoneResource { zone, outline, matcher }) = entry else { continue };
+            let lies = match outline.as_ref().filter(|_| has_keys) {
+                Some(outline) => outline.match_type(request),
+                None => matcher.match_type(request, &MatchContext::NONE),
+            };
+            match lies {
                 MatchType::Nothing => continue,
                 MatchType::Below if !names.contains(&"") => names.push(""),
                 MatchType::Below | MatchType::Itself | MatchType::ItselfAndAllBelow | MatchType::Above => {}
