@@ -47,7 +47,7 @@ pub(crate) struct Asked<'a, 'd> {
 pub(crate) enum ReadPath<'q, 'd> {
     Before(&'q RequestPath<'d>),
     /// Of a definition whose masks or filters read it otherwise.
-    Own(Box<RequestPath<'d>>),
+    Own(RequestPath<'d>),
 }
 
 impl<'d> Deref for ReadPath<'_, 'd> {
@@ -210,7 +210,7 @@ impl<'a, 'd> Asked<'a, 'd> {
         match self.access_path() {
             Some(path) if levels.is_read_alike(kind, path) => Some(ReadPath::Before(path)),
             None if kind == PolicyKind::Access => None,
-            _ => self.read(kind).map(|path| ReadPath::Own(Box::new(path))),
+            _ => self.read(kind).map(ReadPath::Own),
         }
     }
 
