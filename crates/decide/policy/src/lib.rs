@@ -23,6 +23,7 @@ pub mod script;
 pub mod validate;
 
 mod principal;
+mod quick_hash;
 mod snapshot;
 
 pub use evaluate::{

@@ -35,7 +35,7 @@ pub(crate) struct Asked<'a, 'd> {
     numbers: Cow<'a, Numbers>,
     looks_below: bool,
     /// The resource as access policies are compared with it, read once.
-    access_path: OnceCell<Option<RequestPath<'d>>>,
+    access_path: Option<RequestPath<'d>>,
     tags: OnceCell<Tags<'a>>,
 }
 
@@ -153,7 +153,7 @@ impl<'a, 'd> Asked<'a, 'd> {
             settings: settings(snapshot, errors),
             numbers: snapshot.numbers_of(r.who),
             looks_below,
-            access_path: OnceCell::new(),
+            access_path: read(service, r, PolicyKind::Access),
             tags: OnceCell::new(),
         }
     }
@@ -170,7 +170,7 @@ impl<'a, 'd> Asked<'a, 'd> {
             settings: self.settings.clone(),
             numbers: self.numbers.clone(),
             looks_below: self.looks_below,
-            access_path: OnceCell::new(),
+            access_path: read(self.service, r, PolicyKind::Access),
             tags: OnceCell::new(),
         }
     }
@@ -210,18 +210,13 @@ impl<'a, 'd> Asked<'a, 'd> {
         match self.access_path() {
             Some(path) if levels.is_read_alike(kind, path) => Some(ReadPath::Before(path)),
             None if kind == PolicyKind::Access => None,
-            _ => self.read(kind).map(ReadPath::Own),
+            _ => read(self.service, self.r, kind).map(ReadPath::Own),
         }
     }
 
     /// The same for access policies, zones and tags.
     pub(crate) fn access_path(&self) -> Option<&RequestPath<'d>> {
-        self.access_path.get_or_init(|| self.read(PolicyKind::Access)).as_ref()
-    }
-
-    fn read(&self, kind: PolicyKind) -> Option<RequestPath<'d>> {
-        let levels = self.service.policies.levels.of(kind);
-        RequestPath::with_scopes(levels, &self.r.resource, &self.r.context.element_scopes)
+        self.access_path.as_ref()
     }
 
     /// The tags that count at the time of the request.
@@ -358,6 +353,10 @@ impl<'a, 'd> Asked<'a, 'd> {
             Asking::Several(several) => several.targets.iter().any(spells),
         }
     }
+}
+
+fn read<'d>(service: &CompiledService, r: &Request<'d>, kind: PolicyKind) -> Option<RequestPath<'d>> {
+    RequestPath::with_scopes(service.policies.levels.of(kind), &r.resource, &r.context.element_scopes)
 }
 
 fn numbered(mut tags: Tags<'_>) -> Tags<'_> {

@@ -66,7 +66,7 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
         }
         let mut last = None;
         for zone in zones {
-            self.results = Results::new(self.asked);
+            self.results.clear();
             let zoned = self.in_zone(Some(zone).filter(|zone| !zone.is_empty()));
             if zoned.running.is_allowed {
                 return zoned;
@@ -181,15 +181,12 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
         let is_brief = !self.mode.is_plugin && self.trace.is_none() && self.mode.kind == PolicyKind::Access;
         for tag in tags {
             if of_kind.0 != &*tag.kind {
-                of_kind = (&tag.kind, self.about_tag(index, levels, &tag.kind));
+                of_kind = (&tag.kind, self.about_tag(index, levels, &tag.kind, is_brief));
             }
             // Of the same policy about tags that differ only in what conditions see, one is enough.
             let is_alike = last.is_some_and(|last| last.kind == tag.kind && last.found == tag.found);
             last = Some(tag);
-            let counts = |found: &&Found<'a>| {
-                let can_speak = found.policy.has_conditions || !is_alike;
-                !is_brief || (can_speak && self.asked.may_be_among(found.marks))
-            };
+            let counts = |found: &&Found<'a>| !is_brief || !is_alike || found.policy.has_conditions;
             found.extend(
                 of_kind.1.iter().filter(counts).map(|found| TagCandidate { policy: found.policy, tag }),
             );
@@ -205,11 +202,12 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
         found
     }
 
-    /// The tag policies in force about a kind of tag.
-    fn about_tag(&self, index: &'a PolicyIndex, levels: &Levels, kind: &str) -> FoundAll<'a> {
+    /// The tag policies in force about a kind of tag; in brief those alone that may name whoever asks.
+    fn about_tag(&self, index: &'a PolicyIndex, levels: &Levels, kind: &str, is_brief: bool) -> FoundAll<'a> {
         let resource = Resource::new([(TAG_LEVEL, kind)]);
         let Some(path) = RequestPath::new(levels, &resource) else { return FoundAll::new() };
-        let mut all = index.find(&path, Reach::ITSELF);
+        let mut all = FoundAll::new();
+        index.find(&path, Reach::ITSELF, |marks| !is_brief || self.asked.may_be_among(marks), &mut all);
         all.retain(|found| {
             let policy = found.policy;
             let is_named = match found.lies {
@@ -229,13 +227,10 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
         running: &mut Running<'a>,
     ) {
         let now = self.asked.r.now;
-        let candidates = self.resource_candidates(repository);
-        // Where nothing is audited or traced, a policy that names nobody of those who ask need not be looked at.
-        let is_brief = !self.mode.is_plugin && self.trace.is_none() && !denied_by_tags;
+        let mut candidates = FoundAll::new();
+        let is_decided = denied_by_tags || running.is_allowed;
+        self.resource_candidates(repository, is_decided, &mut candidates);
         for found in &candidates {
-            if is_brief && !running.is_allowed && !self.asked.may_be_among(found.marks) {
-                continue;
-            }
             let policy = found.policy;
             if !policy.is_enabled {
                 self.note(policy, None, || Note::Disabled);
@@ -303,18 +298,21 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
         found.policy.resources.iter().any(|resource| speaks(resource.match_type(path, &matching)))
     }
 
-    fn resource_candidates(&self, repository: &'a Repository) -> FoundAll<'a> {
-        let Some(index) = repository.of_kind(self.mode.kind) else { return FoundAll::new() };
-        let Some(path) = self.path.as_deref().filter(|_| !index.is_empty()) else { return FoundAll::new() };
+    /// `is_decided`: tags have allowed or denied it already.
+    fn resource_candidates(&self, repository: &'a Repository, is_decided: bool, found: &mut FoundAll<'a>) {
+        let Some(index) = repository.of_kind(self.mode.kind) else { return };
+        let Some(path) = self.path.as_deref().filter(|_| !index.is_empty()) else { return };
         let reach = if self.asked.looks_below() { Reach::BELOW } else { Reach::ITSELF };
-        let mut found = index.find(path, reach);
         // Without a resource nothing is looked up, and masks and filters stay in the order of their names.
         let is_by_name = self.mode.kind != PolicyKind::Access && !self.asked.has_resource();
+        // Where nothing is audited or traced, a policy that names nobody who asks need not be looked at: all that it
+        // could do is to end the search after an allow, and what stands behind it is then no more than it is.
+        let is_brief = !self.mode.is_plugin && self.trace.is_none() && !is_decided && !is_by_name;
+        index.find(path, reach, |marks| !is_brief || self.asked.may_be_among(marks), found);
         match is_by_name {
             true => found.sort_unstable_by(|a, b| a.policy.named_before(b.policy)),
             false => found.sort_unstable_by(Found::evaluated_before),
         }
-        found
     }
 
     /// Lets one policy say what it has to say, for each of its resources that the request is about.

@@ -148,7 +148,14 @@ impl<'s> Results<'s> {
             Asking::Any(types) => types.len(),
             Asking::Several(several) => several.targets.len(),
         };
-        Self { by_type: std::iter::repeat_n(None, n_types).collect() }
+        let mut by_type = SmallVec::new();
+        by_type.resize(n_types, None);
+        Self { by_type }
+    }
+
+    /// Forgets every word.
+    pub(crate) fn clear(&mut self) {
+        self.by_type.fill(None);
     }
 
     /// Takes a word in where it replaces an older one; whether what it says is what stands then.
@@ -186,14 +193,15 @@ impl<'s> Results<'s> {
             }
             // Every access type is needed by itself.
             Asking::Any(types) => {
-                let each = (0..types.len()).map(|at| std::slice::from_ref(&at).to_vec()).collect::<Vec<_>>();
-                self.groups(&each, &[], running);
+                self.groups((0..types.len()).map(|at| at..at + 1), &[], running);
             }
             Asking::Several(several) if several.groups.is_empty() => {
-                let all: Vec<usize> = (0..several.targets.len()).collect();
-                self.groups(std::slice::from_ref(&all), &several.ignorable, running);
+                self.groups(std::iter::once(0..several.targets.len()), &several.ignorable, running);
             }
-            Asking::Several(several) => self.groups(&several.groups, &several.ignorable, running),
+            Asking::Several(several) => {
+                let groups = several.groups.iter().map(|group| group.iter().copied());
+                self.groups(groups, &several.ignorable, running);
+            }
         }
     }
 
@@ -209,21 +217,31 @@ impl<'s> Results<'s> {
         }
     }
 
-    fn groups(&self, groups: &[Vec<usize>], ignorable: &[bool], running: &mut Running<'s>) {
+    /// Groups of places in the list of what is asked.
+    fn groups<G: Iterator<Item = usize> + Clone>(
+        &self,
+        groups: impl Iterator<Item = G>,
+        ignorable: &[bool],
+        running: &mut Running<'s>,
+    ) {
         let mut allowed = None;
-        let mut is_open = false;
-        for group in groups {
-            let entries = group.iter().filter_map(|at| self.by_type.get(*at));
+        // No group at all says nothing.
+        let mut is_open = true;
+        for (nth, mut group) in groups.enumerate() {
+            if nth == 0 {
+                is_open = false;
+            }
+            let entries = group.clone().filter_map(|at| self.by_type.get(at));
             match standing(entries) {
                 Standing::Denied(entry) => return running.decide(false, By::Policy(entry)),
                 Standing::Allowed(entry) => allowed = allowed.or(Some(entry)),
                 Standing::Open => {
-                    is_open |= !group.iter().all(|at| ignorable.get(*at).copied().unwrap_or(false));
+                    is_open |= !group.all(|at| ignorable.get(at).copied().unwrap_or(false));
                 }
             }
         }
         match allowed {
-            _ if is_open || groups.is_empty() => {}
+            _ if is_open => {}
             Some(entry) => running.decide(true, By::Policy(entry)),
             None => running.decide(true, By::NotDenied),
         }

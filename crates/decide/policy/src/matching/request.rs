@@ -10,6 +10,7 @@ use super::fold::Text;
 use super::level::{Case, Class, LevelOptions};
 use super::levels::LEVELS_INLINE;
 use crate::evaluate::{ElementScope, LevelValue, Resource};
+use crate::quick_hash::{Hashed, hash_of};
 
 /// A requested resource. It is made once for each request and kind of policy.
 #[derive(Clone, Debug)]
@@ -20,7 +21,8 @@ pub(crate) struct RequestPath<'a>(SmallVec<[RequestLevel<'a>; LEVELS_INLINE]>);
 pub(crate) struct RequestLevel<'a> {
     pub(crate) level: usize,
     pub(crate) scope: ElementScope,
-    class: Class,
+    /// Whether an index can find it.
+    has_keys: bool,
     values: Values<'a>,
 }
 
@@ -34,6 +36,7 @@ enum Values<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Value<'a> {
     text: Text<'a>,
+    hash: u64,
     /// In quotes, and so as it is written.
     is_raw: bool,
     /// Empty or `*`.
@@ -55,14 +58,19 @@ impl<'a> RequestPath<'a> {
         scopes: &BTreeMap<String, ElementScope>,
     ) -> Option<Self> {
         let given = resource.levels();
-        let numbers: SmallVec<[usize; LEVELS_INLINE]> =
-            given.iter().map(|(name, _)| levels.number(name)).collect::<Option<_>>()?;
+        let mut numbers: SmallVec<[usize; LEVELS_INLINE]> = SmallVec::new();
+        for (name, _) in given {
+            numbers.push(levels.number(name)?);
+        }
         let path = levels.path_of(&numbers)?;
-        let mut found = SmallVec::with_capacity(path.len());
+        let mut found = SmallVec::new();
         for level in path {
             let at = numbers.iter().position(|number| number == level)?;
             let (name, value) = given.get(at)?;
-            let scope = scopes.get(name.as_ref()).copied().unwrap_or_default();
+            let scope = match scopes.is_empty() {
+                true => ElementScope::default(),
+                false => scopes.get(name.as_ref()).copied().unwrap_or_default(),
+            };
             found.push(RequestLevel::new(*level, levels.options(*level).ok()?, value, scope));
         }
         Some(Self(found))
@@ -74,7 +82,7 @@ impl<'a> RequestPath<'a> {
 
     /// Whether an index looks at every level of it.
     pub(crate) fn has_keys(&self) -> bool {
-        self.0.iter().all(|level| level.keys().is_some())
+        self.0.iter().all(|level| level.has_keys)
     }
 }
 
@@ -97,14 +105,14 @@ impl<'a> RequestLevel<'a> {
                 Values::Any(all.iter().map(|text| Value::copied(options, text)).collect())
             }
         };
-        Self { level, scope, class: options.class, values }
+        let is_plain =
+            |value: &Value<'_>| !value.is_raw && (options.class == Class::Plain || !value.is_irregular);
+        let has_keys = scope == ElementScope::Itself && values.all().iter().all(is_plain);
+        Self { level, scope, has_keys, values }
     }
 
     pub(crate) fn values(&self) -> &[Value<'a>] {
-        match &self.values {
-            Values::One(value) => std::slice::from_ref(value),
-            Values::Any(values) => values,
-        }
+        self.values.all()
     }
 
     /// Whether the request means every value of the level.
@@ -117,35 +125,44 @@ impl<'a> RequestLevel<'a> {
 
     /// The texts under which an index finds what this level can match, beside what matches anything. `None`: an index
     /// cannot find it, and whatever is indexed must be tried.
-    pub(crate) fn keys(&self) -> Option<impl Iterator<Item = &[u8]>> {
-        let is_plain =
-            |value: &Value<'_>| !value.is_raw && (self.class == Class::Plain || !value.is_irregular);
-        if self.scope != ElementScope::Itself || !self.values().iter().all(is_plain) {
+    pub(crate) fn keys(&self) -> Option<impl Iterator<Item = Hashed<'_>>> {
+        if !self.has_keys {
             return None;
         }
         let is_all = self.asks_for_all();
-        Some(self.values().iter().filter(move |_| !is_all).map(Value::bytes))
+        Some(self.values().iter().filter(move |_| !is_all).map(Value::key))
+    }
+}
+
+impl<'a> Values<'a> {
+    fn all(&self) -> &[Value<'a>] {
+        match self {
+            Self::One(value) => std::slice::from_ref(value),
+            Self::Any(values) => values,
+        }
     }
 }
 
 impl<'a> Value<'a> {
     fn new(options: &LevelOptions, raw: &'a str) -> Self {
-        let text = match folds(options, raw) {
+        let folds = folds(options, raw);
+        let text = match folds {
             true => Text::folded(raw),
             false => Text::Borrowed(raw),
         };
-        Self::with_text(options, raw, text)
+        Self::with_text(options, raw, text, folds)
     }
 
     fn copied(options: &LevelOptions, raw: &str) -> Self {
-        let text = match folds(options, raw) {
+        let folds = folds(options, raw);
+        let text = match folds {
             true => Text::folded_copy(raw),
             false => Text::copied(raw),
         };
-        Self::with_text(options, raw, text)
+        Self::with_text(options, raw, text, folds)
     }
 
-    fn with_text(options: &LevelOptions, raw: &str, text: Text<'a>) -> Self {
+    fn with_text(options: &LevelOptions, raw: &str, text: Text<'a>, folds: bool) -> Self {
         let bytes = raw.as_bytes();
         let is_irregular = options.class != Class::Plain && {
             let separator = options.separator;
@@ -155,8 +172,9 @@ impl<'a> Value<'a> {
                 || bytes.first().is_some_and(u8::is_ascii_whitespace)
         };
         Self {
+            hash: hash_of(text.bytes()),
             text,
-            is_raw: options.case != Case::Sensitive && !folds(options, raw),
+            is_raw: !folds && !matches!(options.case, Case::Sensitive),
             is_all: raw.is_empty() || raw == "*",
             is_irregular,
         }
@@ -164,6 +182,10 @@ impl<'a> Value<'a> {
 
     pub(crate) fn bytes(&self) -> &[u8] {
         self.text.bytes()
+    }
+
+    fn key(&self) -> Hashed<'_> {
+        Hashed { bytes: self.bytes(), hash: self.hash }
     }
 
     pub(crate) fn is_raw(&self) -> bool {

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::BuildHasherDefault;
 
-use super::byte_map::ByteHasher;
 use crate::model::{Access, Item, Policy, ServiceDef};
 use crate::normalise;
+use crate::quick_hash::ByteHasher;
 
 /// An access type's number.
 pub(crate) type AccessNumber = u16;

@@ -1,9 +1,10 @@
 //! A map from texts that is cheap to copy and to change in one place, however large it is.
 
-use std::hash::Hasher;
 use std::sync::Arc;
 
 use hashbrown::HashTable;
+
+use crate::quick_hash::{Hashed, hash_of};
 
 /// Shards hold at most about this many entries, so that a change copies no more than one of them.
 const SHARD_ENTRIES_MAX: usize = 512;
@@ -64,13 +65,15 @@ impl<V> Default for ByteMap<V> {
 
 impl<V: Clone> ByteMap<V> {
     pub(crate) fn get(&self, key: &[u8]) -> Option<&V> {
-        let hash = hash_of(key);
+        self.get_hashed(Hashed::new(key))
+    }
+
+    pub(crate) fn get_hashed(&self, key: Hashed<'_>) -> Option<&V> {
         let shard = match self {
-            Self::Small(shard) if shard.is_empty() => return None,
             Self::Small(shard) => shard,
-            Self::Large(shards, _) => shards.get(place_of(hash, shards.len()))?,
+            Self::Large(shards, _) => shards.get(place_of(key.hash, shards.len()))?,
         };
-        shard.find(hash, |entry| entry.key.bytes() == key).map(|entry| &entry.value)
+        shard.find(key.hash, |entry| entry.key.bytes() == key.bytes).map(|entry| &entry.value)
     }
 
     pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
@@ -136,49 +139,6 @@ fn put_in<'s, V: Default>(shard: &'s mut Shard<V>, hash: u64, key: &[u8]) -> (bo
         shard.insert_unique(hash, new, |entry| hash_of(entry.key.bytes()));
     }
     (is_new, shard.find_mut(hash, |entry| entry.key.bytes() == key).map(|entry| &mut entry.value))
-}
-
-fn hash_of(text: &[u8]) -> u64 {
-    let mut hasher = ByteHasher(text.len() as u64);
-    hasher.write(text);
-    hasher.0
-}
-
-/// A quick hash of short texts. Whoever writes policies could make texts that collide, and would slow down only
-/// what he is trusted to break altogether.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ByteHasher(u64);
-
-const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
-
-impl ByteHasher {
-    fn add(&mut self, word: u64) {
-        let product = u128::from(self.0 ^ word ^ 0xA076_1D64_78BD_642F) * u128::from(MULTIPLIER);
-        // Folding keeps what the multiplication moved into the upper half.
-        self.0 = (product as u64) ^ ((product >> 64) as u64);
-    }
-}
-
-impl Hasher for ByteHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        let mut rest = bytes;
-        while let Some((chunk, after)) = rest.split_first_chunk::<8>() {
-            self.add(u64::from_le_bytes(*chunk));
-            rest = after;
-        }
-        if !rest.is_empty() {
-            let last = rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-            self.add(last);
-        }
-    }
-
-    fn write_usize(&mut self, length: usize) {
-        self.add(length as u64);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }
 
 #[cfg(test)]

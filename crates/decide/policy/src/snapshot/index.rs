@@ -96,15 +96,18 @@ impl Index {
         keys.fold(1, usize::saturating_mul) <= KEYS_MAX
     }
 
-    /// What can match, in ascending order.
-    pub(crate) fn find(&self, request: &RequestPath<'_>, reach: Reach) -> Slots {
-        let mut found = Slots::new();
-        self.root.visit(request.levels(), reach, true, &mut found);
+    /// Adds what can match; what has been added stands in ascending order then.
+    pub(crate) fn find(&self, request: &RequestPath<'_>, reach: Reach, found: &mut Slots) {
+        let levels = request.levels();
+        // What names no level at all is above nothing.
+        self.root.slots.add_to(found, levels.is_empty());
+        if let Some(branch) = &self.root.branches {
+            branch.visit(levels, reach, found);
+        }
         if found.len() > 1 {
             found.sort_unstable();
             found.dedup();
         }
-        found
     }
 }
 
@@ -144,38 +147,17 @@ impl Node {
         }
     }
 
-    fn visit(&self, rest: &[RequestLevel<'_>], reach: Reach, is_root: bool, found: &mut Slots) {
-        // What names no level at all is above nothing.
-        self.slots.add_to(found, rest.is_empty() || (reach.above && !is_root));
-        let Some((next, rest)) = rest.split_first() else { return self.below(reach, found) };
-        let Some(branch) = self.branches().find(|branch| usize::from(branch.level) == next.level) else {
-            return;
-        };
-        let mut visit = |node: &Node| node.visit(rest, reach, false, found);
-        branch.any.iter().chain(&branch.open).for_each(|node| visit(node));
-        let Some(keys) = next.keys() else { return branch.searched().for_each(visit) };
-        for key in keys {
-            branch.exact.get(key).into_iter().for_each(&mut visit);
-            let Some(parts) = &branch.parts else { continue };
-            parts.prefixes.of(key, |key, length| key.get(..length)).for_each(&mut visit);
-            let end = |key: &[u8], length: usize| key.len().checked_sub(length);
-            parts.suffixes.of(key, |key, length| key.get(end(key, length)?..)).for_each(&mut visit);
+    #[inline]
+    fn visit(&self, rest: &[RequestLevel<'_>], reach: Reach, found: &mut Slots) {
+        self.slots.add_to(found, rest.is_empty() || reach.above);
+        if let Some(branch) = &self.branches {
+            branch.visit(rest, reach, found);
         }
     }
 
     /// What the levels that the request does not have lead to.
     fn below(&self, reach: Reach, found: &mut Slots) {
-        for branch in self.branches() {
-            let mut visit = |node: &Node| {
-                node.slots.add_to(found, true);
-                node.below(reach, found);
-            };
-            branch.any.iter().for_each(|node| visit(node));
-            if reach.below {
-                branch.open.iter().for_each(|node| visit(node));
-                branch.searched().for_each(visit);
-            }
-        }
+        self.branches().for_each(|branch| branch.below(reach, found));
     }
 
     fn branches(&self) -> impl Iterator<Item = &Branch> {
@@ -192,6 +174,45 @@ fn branch_of(place: &mut Option<Arc<Branch>>, level: u8) -> &mut Branch {
 impl Branch {
     fn new(level: u8) -> Self {
         Self { level, other: None, any: None, open: None, exact: ByteMap::default(), parts: None }
+    }
+
+    /// What this branch leads to, and those that stand beside it.
+    fn visit(&self, rest: &[RequestLevel<'_>], reach: Reach, found: &mut Slots) {
+        let beside = || std::iter::successors(Some(self), |branch| branch.other.as_deref());
+        let Some((next, rest)) = rest.split_first() else {
+            return beside().for_each(|branch| branch.below(reach, found));
+        };
+        let Some(branch) = beside().find(|branch| usize::from(branch.level) == next.level) else { return };
+        let mut visit = |node: &Node| node.visit(rest, reach, found);
+        if let Some(node) = &branch.any {
+            visit(node);
+        }
+        if let Some(node) = &branch.open {
+            visit(node);
+        }
+        let Some(keys) = next.keys() else { return branch.searched().for_each(visit) };
+        for key in keys {
+            if let Some(node) = branch.exact.get_hashed(key) {
+                visit(node);
+            }
+            let (Some(parts), key) = (&branch.parts, key.bytes) else { continue };
+            parts.prefixes.of(key, |key, length| key.get(..length)).for_each(&mut visit);
+            let end = |key: &[u8], length: usize| key.len().checked_sub(length);
+            parts.suffixes.of(key, |key, length| key.get(end(key, length)?..)).for_each(&mut visit);
+        }
+    }
+
+    /// What it leads to where the request has no more levels.
+    fn below(&self, reach: Reach, found: &mut Slots) {
+        let mut visit = |node: &Node| {
+            node.slots.add_to(found, true);
+            node.below(reach, found);
+        };
+        self.any.iter().for_each(|node| visit(node));
+        if reach.below {
+            self.open.iter().for_each(|node| visit(node));
+            self.searched().for_each(visit);
+        }
     }
 
     /// Everything that is found by a text.
@@ -247,6 +268,7 @@ impl Marked {
         }
     }
 
+    #[inline]
     fn add_to(&self, found: &mut Slots, ends_here: bool) {
         for marked in self.all() {
             if ends_here || marked & HERE == 0 {

@@ -95,12 +95,14 @@ impl Names {
 
     fn find(&self, who: &Membership) -> Numbers {
         let user = self.users.numbers.get(who.user.as_bytes()).copied();
-        let (groups, roles) = (self.groups.sorted(&who.groups), self.roles.sorted(&who.roles));
+        let (mut groups_and_roles, roles) = (self.groups.sorted(&who.groups), self.roles.sorted(&who.roles));
         let mut marks = Marks::default();
         user.iter().for_each(|number| marks.add(MarkKind::User, *number));
-        groups.iter().for_each(|number| marks.add(MarkKind::Group, *number));
+        groups_and_roles.iter().for_each(|number| marks.add(MarkKind::Group, *number));
         roles.iter().for_each(|number| marks.add(MarkKind::Role, *number));
-        Numbers { marks, user, groups, roles }
+        let n_groups = groups_and_roles.len();
+        groups_and_roles.extend(roles);
+        Numbers { marks, user, n_groups, groups_and_roles }
     }
 
     /// Keeps the numbers with the names.
@@ -108,7 +110,7 @@ impl Names {
         who.prepared = Some(Arc::new(Prepared {
             lineage: Arc::clone(&self.lineage),
             n_names: self.n_names(),
-            user: who.user.as_str().into(),
+            user: who.user.as_bytes().into(),
             groups: who.groups.clone(),
             roles: who.roles.clone(),
             numbers: self.find(who),
@@ -118,6 +120,8 @@ impl Names {
 
 /// Numbers that are held without memory of their own.
 const NUMBERS_INLINE: usize = 16;
+/// Bytes of a user's name that are.
+const USER_INLINE: usize = 24;
 
 /// A set of principals that may hold more than was put in, and says at once of most that they are not there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -147,13 +151,24 @@ pub(crate) enum MarkKind {
     Role,
 }
 
-/// Who asks, in numbers; groups and roles in ascending order.
+/// Who asks, in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Numbers {
     pub(crate) marks: Marks,
     pub(crate) user: Option<u32>,
-    pub(crate) groups: SmallVec<[u32; NUMBERS_INLINE]>,
-    pub(crate) roles: SmallVec<[u32; NUMBERS_INLINE]>,
+    n_groups: usize,
+    /// Groups, then roles, each in ascending order.
+    groups_and_roles: SmallVec<[u32; NUMBERS_INLINE]>,
+}
+
+impl Numbers {
+    pub(crate) fn groups(&self) -> &[u32] {
+        self.groups_and_roles.get(..self.n_groups).unwrap_or_default()
+    }
+
+    pub(crate) fn roles(&self) -> &[u32] {
+        self.groups_and_roles.get(self.n_groups..).unwrap_or_default()
+    }
 }
 
 /// The numbers of one membership, with what they were made from.
@@ -161,7 +176,7 @@ pub(crate) struct Numbers {
 pub(crate) struct Prepared {
     lineage: Arc<Lineage>,
     n_names: usize,
-    user: Box<str>,
+    user: SmallVec<[u8; USER_INLINE]>,
     groups: NameSet,
     roles: NameSet,
     numbers: Numbers,
@@ -174,7 +189,7 @@ impl Prepared {
             && self.n_names == names.n_names()
             && self.groups.is_same(&who.groups)
             && self.roles.is_same(&who.roles)
-            && *self.user == *who.user;
+            && *self.user == *who.user.as_bytes();
         is_current.then_some(&self.numbers)
     }
 }

@@ -486,13 +486,13 @@ impl CompiledItem {
         if self.is_owner && is_owner {
             return Some(Reached::Owner);
         }
-        if let Some(group) = common(self.groups(), &who.groups) {
+        if let Some(group) = common(self.groups(), who.groups()) {
             return Some(Reached::Group(group));
         }
         if self.is_public {
             return Some(Reached::Public);
         }
-        common(self.roles(), &who.roles).map(Reached::Role)
+        common(self.roles(), who.roles()).map(Reached::Role)
     }
 }
 

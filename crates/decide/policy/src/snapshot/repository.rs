@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::CompiledPolicy;
-use super::index::{Index, Reach, Slot};
+use super::index::{self, Index, Reach, Slot};
 use super::names::Marks;
 use crate::matching::{MatchType, Outline, RequestPath};
 use crate::model::PolicyKind;
@@ -29,8 +29,6 @@ pub(crate) struct Found<'s> {
     pub(crate) policy: &'s CompiledPolicy,
     /// How its resource lies to the request; `None`: that must still be tried.
     pub(crate) lies: Option<MatchType>,
-    /// Whom it may name.
-    pub(crate) marks: Marks,
     rank: u64,
 }
 
@@ -150,7 +148,8 @@ impl PolicyIndex {
 
     /// The policies that can match the request, in no order. Each must still be tried.
     pub(crate) fn candidates(&self, request: &RequestPath<'_>, reach: Reach) -> Candidates<'_> {
-        let found = self.index.find(request, reach);
+        let mut found = index::Slots::new();
+        self.index.find(request, reach, &mut found);
         self.slotted(&found).map(|slotted| &*slotted.policy).collect()
     }
 
@@ -159,18 +158,23 @@ impl PolicyIndex {
         slots.filter_map(|slot| self.policies.get(slot))
     }
 
-    /// The same, with what is known of each.
-    pub(crate) fn find(&self, request: &RequestPath<'_>, reach: Reach) -> FoundAll<'_> {
-        let found = self.index.find(request, reach);
+    /// Adds the same, with what is known of each; those whose marks do not count are left out.
+    pub(crate) fn find<'s>(
+        &'s self,
+        request: &RequestPath<'_>,
+        reach: Reach,
+        counts: impl Fn(Marks) -> bool,
+        all: &mut FoundAll<'s>,
+    ) {
+        let mut found = index::Slots::new();
+        self.index.find(request, reach, &mut found);
         let has_keys = request.has_keys();
-        let mut all = FoundAll::new();
-        for slotted in self.slotted(&found) {
+        for slotted in self.slotted(&found).filter(|slotted| counts(slotted.marks)) {
             let outline = slotted.outline.as_ref().filter(|_| has_keys);
             let lies = outline.map(|outline| outline.match_type(request));
-            let Slotted { policy, rank, marks, .. } = slotted;
-            all.push(Found { policy, lies, marks: *marks, rank: *rank });
+            let Slotted { policy, rank, .. } = slotted;
+            all.push(Found { policy, lies, rank: *rank });
         }
-        all
     }
 }
 

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use stdx::Timestamp;
 
 use super::byte_map::ByteMap;
-use super::index::{Index, Reach, Slot};
+use super::index::{Index, Reach, Slot, Slots};
 use crate::matching::{LevelKey, Levels, MatchContext, MatchType, RequestPath, ResourceMatcher};
 use crate::model::{Tag, TaggedResource, TaggedResourceId, ValiditySchedule};
 use crate::schedule::{Schedule, ScheduleReading};
@@ -117,17 +117,18 @@ impl TaggedResources {
         mut found: impl FnMut(&'s CompiledTag, MatchType),
     ) {
         if !below {
-            let slots = self.index.find(request, Reach::ABOVE);
+            let mut slots = Slots::new();
+            self.index.find(request, Reach::ABOVE, &mut slots);
             return self.try_all(&slots, request, context, below, found);
         }
         let Some(place) = Place::of_request(request) else {
-            let slots = self.index.find(request, Reach::ANYWHERE);
+            let mut slots = Slots::new();
+            self.index.find(request, Reach::ANYWHERE, &mut slots);
             return self.try_all(&slots, request, context, below, found);
         };
-        let mut slots = self.index.find(request, Reach::ABOVE);
-        slots.extend(self.irregular.find(request, Reach::ANYWHERE));
-        slots.sort_unstable();
-        slots.dedup();
+        let mut slots = Slots::new();
+        self.index.find(request, Reach::ABOVE, &mut slots);
+        self.irregular.find(request, Reach::ANYWHERE, &mut slots);
         self.try_all(&slots, request, context, below, &mut found);
         self.below.of(&place).for_each(|tag| found(tag, MatchType::Below));
     }
@@ -238,7 +239,7 @@ impl Place {
         for level in request.levels() {
             let mut keys = level.keys()?;
             let (Some(name), None) = (keys.next(), keys.next()) else { return None };
-            place.push(level.level, name)?;
+            place.push(level.level, name.bytes)?;
         }
         Some(place)
     }

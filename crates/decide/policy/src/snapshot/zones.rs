@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::index::{Index, Reach, Slot};
+use super::index::{Index, Reach, Slot, Slots};
 use crate::matching::{Levels, MatchContext, MatchType, Outline, RequestPath, ResourceMatcher};
 use crate::model::{ResourceDef, ResourceMap, ResourceValues, Table, Zone};
 
@@ -87,9 +87,11 @@ impl ZoneIndex {
     pub(crate) fn of(&self, request: &RequestPath<'_>) -> ZoneNames<'_> {
         let mut names = ZoneNames::new();
         let mut found: SmallVec<[usize; 4]> = SmallVec::new();
-        let has_keys = request.has_keys();
-        for slot in self.index.find(request, Reach::ANYWHERE) {
-            let entry = usize::try_from(slot).ok().and_then(|at| self.resources.get(at));
+        let mut slots = Slots::new();
+        self.index.find(request, Reach::ANYWHERE, &mut slots);
+        let has_keys = !slots.is_empty() && request.has_keys();
+        for slot in &slots {
+            let entry = usize::try_from(*slot).ok().and_then(|at| self.resources.get(at));
             let Some(ZoneResource { zone, outline, matcher }) = entry else { continue };
             let lies = match outline.as_ref().filter(|_| has_keys) {
                 Some(outline) => outline.match_type(request),

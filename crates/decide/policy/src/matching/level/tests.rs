@@ -45,7 +45,7 @@ fn check_in(
                 "`{values}` ({options}) on `{request}`"
             );
             let Some(keys) = requested.keys() else { continue };
-            let keys: Vec<Vec<u8>> = keys.map(<[u8]>::to_vec).collect();
+            let keys: Vec<Vec<u8>> = keys.map(|key| key.bytes.to_vec()).collect();
             let found = matcher.keys().any(|key| match key {
                 LevelKey::Exact(text) => keys.iter().any(|key| key == text.as_bytes()),
                 LevelKey::Prefix(text) => keys.iter().any(|key| key.starts_with(text.as_bytes())),
@@ -247,7 +247,7 @@ proptest! {
         let requested = RequestLevel::new(0, &level, &LevelValue::One(value.into()), ElementScope::Itself);
         let matches = matcher.matches(&requested, &MatchContext::new("ab", None));
         if let Some(keys) = requested.keys().filter(|_| matches) {
-            let keys: Vec<Vec<u8>> = keys.map(<[u8]>::to_vec).collect();
+            let keys: Vec<Vec<u8>> = keys.map(|key| key.bytes.to_vec()).collect();
             let found = matcher.keys().any(|key| match key {
                 LevelKey::Exact(text) => keys.iter().any(|key| key == text.as_bytes()),
                 LevelKey::Prefix(text) => keys.iter().any(|key| key.starts_with(text.as_bytes())),
