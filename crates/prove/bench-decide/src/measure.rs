@@ -7,31 +7,36 @@ use anyhow::{Result, bail};
 use crate::clock::{Busy, Watch, own_nanos};
 use crate::contenders::{Answer, Contender};
 
-/// The time of every timed call, and of all calls of untimed runs together.
+/// The time of every timed call, and of all calls of untimed runs together, round by round.
+///
+/// What other work on the machine does to a round only makes it longer, so that the least of all rounds counts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Times {
-    calls: Vec<u64>,
+    /// Of every round, in ascending order.
+    calls: Vec<Vec<u64>>,
     /// Nanoseconds a decision, one for each round.
     rounds: Vec<f64>,
 }
 
 impl Times {
-    /// The time that this share of all calls does not exceed, without what the watch itself takes.
+    /// The time that this share of a round's calls does not exceed, without what the watch itself takes.
     pub(crate) fn quantile(&self, share: f64) -> f64 {
-        let mut calls = self.calls.clone();
-        calls.sort_unstable();
-        let at = (share * calls.len().saturating_sub(1) as f64) as usize;
-        calls.get(at).copied().unwrap_or_default().saturating_sub(own_nanos()) as f64
+        let of_round = |calls: &Vec<u64>| {
+            let at = (share * calls.len().saturating_sub(1) as f64) as usize;
+            calls.get(at).copied().unwrap_or_default()
+        };
+        let least = self.calls.iter().map(of_round).min().unwrap_or_default();
+        least.saturating_sub(own_nanos()) as f64
     }
 
     pub(crate) fn per_second(&self) -> f64 {
-        let nanos = median(&self.rounds);
+        let nanos = self.mean();
         if nanos > 0.0 { 1e9 / nanos } else { 0.0 }
     }
 
-    /// Nanoseconds a decision in the untimed rounds.
+    /// Nanoseconds a decision in the untimed runs.
     pub(crate) fn mean(&self) -> f64 {
-        median(&self.rounds)
+        self.rounds.iter().copied().min_by(f64::total_cmp).unwrap_or_default()
     }
 }
 
@@ -101,10 +106,16 @@ pub(crate) fn rounds(contenders: &mut [Box<dyn Contender + '_>], n_rounds: usize
 
 fn one_round(contender: &mut dyn Contender, times: &mut Times) -> Result<()> {
     let n = contender.n_requests();
+    // What the others left in the processor's caches is no part of a decision.
+    contender.ask_all()?;
     let busy = Busy::start();
     contender.ask_all()?;
     times.rounds.push(busy.nanos() as f64 / n as f64);
-    contender.ask_timed(&mut times.calls)
+    let mut calls = Vec::with_capacity(n);
+    contender.ask_timed(&mut calls)?;
+    calls.sort_unstable();
+    times.calls.push(calls);
+    Ok(())
 }
 
 /// Times each call of `ask`.

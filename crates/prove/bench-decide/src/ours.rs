@@ -33,9 +33,7 @@ impl<'w> Ours<'w> {
         asked: &'w [Asked],
         who: &'w BTreeMap<String, Membership>,
     ) -> Result<Self> {
-        let requests =
-            asked.iter().map(|asked| Ok((asked.kind, request(asked, who)?))).collect::<Result<_>>()?;
-        Ok(Self { name: name.into(), snapshot, requests })
+        Ok(Self { name: name.into(), snapshot, requests: requests_of(asked, who)? })
     }
 
     fn decide(&self, request: usize) -> Answer {
@@ -46,6 +44,15 @@ impl<'w> Ours<'w> {
             Decision::Undetermined => Answer::Undetermined,
         }
     }
+}
+
+/// # Errors
+/// Somebody who asks is nobody.
+pub(crate) fn requests_of<'w>(
+    asked: &'w [Asked],
+    who: &'w BTreeMap<String, Membership>,
+) -> Result<Vec<(PolicyKind, Request<'w>)>> {
+    asked.iter().map(|asked| Ok((asked.kind, request(asked, who)?))).collect()
 }
 
 fn request<'w>(asked: &'w Asked, who: &'w BTreeMap<String, Membership>) -> Result<Request<'w>> {

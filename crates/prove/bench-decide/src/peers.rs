@@ -1,13 +1,16 @@
-//! The peers, each holding the same truth in its own form: exact tables, groups and roles, and plain denials.
+//! The peers, each holding the same truth in its own form: exact tables, groups and roles, and plain denials. Our own
+//! second evaluator takes everything.
 
 mod casbin;
 mod cedar;
+mod obvious;
 mod regorus;
 
 use policy::model::{Item, Policy, State};
 
 pub(crate) use self::casbin::Casbin;
 pub(crate) use self::cedar::{Cedar, Slices};
+pub(crate) use self::obvious::Obvious;
 pub(crate) use self::regorus::Regorus;
 
 /// What one policy of the exact kind says.

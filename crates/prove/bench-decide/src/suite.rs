@@ -88,8 +88,10 @@ pub(crate) fn run(form: Form) -> Result<Report> {
     }
     let sizes: Vec<Size> = ready.into_iter().map(|ready| ready.size).collect();
     let (peers, checksum) = peers(form)?;
+    let (second, second_checksum) = second(form)?;
     let above_tags = above_tags(form)?;
-    let measured = Measured { sizes, peers, n_exact: form.n_exact, n_tagged: form.n_tagged, above_tags };
+    let measured =
+        Measured { sizes, peers, second, n_exact: form.n_exact, n_tagged: form.n_tagged, above_tags };
     Ok(Report {
         suite: "decide",
         title: "Policy decisions".to_owned(),
@@ -101,7 +103,7 @@ pub(crate) fn run(form: Form) -> Result<Report> {
         versions: versions(),
         settings: settings(form)?,
         figures: figures::figures(&measured),
-        details: details(&measured, checksum),
+        details: details(&measured, [checksum, second_checksum]),
         grid: figures::grid(&measured),
         sums: figures::sums(&measured),
     })
@@ -137,9 +139,9 @@ fn build(state: State) -> Result<(Snapshot, f64, f64)> {
     let mut built = None;
     let mut seconds = 0.0;
     let memory = allocation_counter::measure(|| {
-        let watch = Watch::start();
+        let busy = Busy::start();
         built = Some(Snapshot::build(state));
-        seconds = watch.elapsed().as_secs_f64();
+        seconds = busy.nanos() as f64 / 1e9;
     });
     let snapshot = built.ok_or_else(|| anyhow!("nothing was built"))?;
     let snapshot = snapshot.map_err(|faults| anyhow!("{faults:?}")).context("the generated policies")?;
@@ -151,9 +153,9 @@ fn build_from_json(state: &State) -> Result<(f64, Snapshot)> {
     let text = ranger::text(state)?;
     let mut rest = state.clone();
     rest.policies.clear();
-    let watch = Watch::start();
+    let busy = Busy::start();
     let snapshot = Snapshot::build(ranger::read(&text, rest)?).map_err(|faults| anyhow!("{faults:?}"))?;
-    Ok((watch.elapsed().as_secs_f64(), snapshot))
+    Ok((busy.nanos() as f64 / 1e9, snapshot))
 }
 
 fn ours(ready: &[Ready]) -> Result<Vec<Box<dyn Contender + '_>>> {
@@ -214,7 +216,7 @@ fn peers(form: Form) -> Result<(Vec<(String, Times)>, String)> {
     let mut contenders: Vec<Box<dyn Contender + '_>> = vec![
         Box::new(Ours::new("ours", &snapshot, &asked, &who)?),
         Box::new(Cedar::new(&state, &asked, Slices::ByTable, form.n_requests)?),
-        Box::new(Cedar::new(&state, &asked, Slices::One, few)?),
+        Box::new(Cedar::new(&state, &asked, Slices::One, few / 4)?),
         Box::new(Casbin::new(&state, &asked, few.min(20))?),
         Box::new(Regorus::new(&state, &snapshot, &asked, form.n_requests / 10)?),
     ];
@@ -222,6 +224,39 @@ fn peers(form: Form) -> Result<(Vec<(String, Times)>, String)> {
     let names: Vec<String> = contenders.iter().map(|contender| contender.name().to_owned()).collect();
     let times = rounds(&mut contenders, form.n_rounds.min(5))?;
     Ok((names.into_iter().zip(times).collect(), checksum))
+}
+
+/// Policies of the world in which our second evaluator is asked about everything that there is.
+#[cfg(feature = "peers")]
+const N_SECOND: u32 = 1_000;
+/// What it has the time to answer in a round.
+#[cfg(feature = "peers")]
+const N_SECOND_REQUESTS: usize = 50;
+
+/// Times of ours, and of our second evaluator beside it.
+#[cfg(feature = "peers")]
+fn second(form: Form) -> Result<(Vec<(String, Times)>, String)> {
+    use crate::peers::Obvious;
+
+    eprintln!("our second evaluator…");
+    let world = World::new(Shape::mixed(N_SECOND), SEED);
+    let mut asked = requests(&world, Mix::All, form.n_requests, SEED + 1);
+    asked.truncate(N_SECOND_REQUESTS);
+    let snapshot = Snapshot::build(world.state.clone()).map_err(|faults| anyhow!("{faults:?}"))?;
+    let who = memberships(&snapshot, &asked);
+    let mut contenders: Vec<Box<dyn Contender + '_>> = vec![
+        Box::new(Ours::new("ours", &snapshot, &asked, &who)?),
+        Box::new(Obvious::new(&world.state, &asked, &who, N_SECOND_REQUESTS)?),
+    ];
+    let checksum = agree(&mut contenders)?;
+    let names: Vec<String> = contenders.iter().map(|contender| contender.name().to_owned()).collect();
+    let times = rounds(&mut contenders, form.n_rounds.min(3))?;
+    Ok((names.into_iter().zip(times).collect(), checksum))
+}
+
+#[cfg(not(feature = "peers"))]
+fn second(_form: Form) -> Result<(Vec<(String, Times)>, String)> {
+    Ok((Vec::new(), String::new()))
 }
 
 #[cfg(not(feature = "peers"))]
@@ -237,7 +272,7 @@ fn peers(form: Form) -> Result<(Vec<(String, Times)>, String)> {
     Ok((vec![("ours".to_owned(), times.into_iter().next().unwrap_or_default())], checksum))
 }
 
-fn details(measured: &Measured, checksum: String) -> Value {
+fn details(measured: &Measured, [peers, second]: [String; 2]) -> Value {
     let by_size: Map<String, Value> = measured
         .sizes
         .iter()
@@ -253,7 +288,7 @@ fn details(measured: &Measured, checksum: String) -> Value {
             (size.n_policies.to_string(), detail)
         })
         .collect();
-    json!({ "sizes": by_size, "checksum_of_peers": checksum })
+    json!({ "sizes": by_size, "checksum_of_peers": peers, "checksum_of_second_evaluator": second })
 }
 
 fn versions() -> Map<String, Value> {
