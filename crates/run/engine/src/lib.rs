@@ -1,6 +1,7 @@
 //! Turns a session and a SQL text into a governed, running query.
 
 mod auditing;
+mod bind;
 mod clauses;
 mod ddl;
 mod dml;

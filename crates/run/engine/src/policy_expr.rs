@@ -1,5 +1,6 @@
 //! Binds the texts of filters and masks to expressions; the one check that every door's edits pass.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use stdx::ErrorKind;
 use crate::names::{SearchPath, write_in_full};
 use crate::provider::Names;
 
-/// The placeholder of a custom mask for its own column.
+/// The placeholder of a custom mask for its own column, and the name that it is planned under.
 const COLUMN_PLACEHOLDER: &str = "{col}";
 
 /// Parser options that every expression and query is planned with.
@@ -39,14 +40,14 @@ pub(crate) struct Binder<'a> {
     pub(crate) state: &'a SessionState,
     pub(crate) schema: &'a SchemaRef,
     pub(crate) path: &'a SearchPath,
-    /// Names that a policy was written with, to the names that the same fields bear now (L7).
-    pub(crate) renamed: &'a BTreeMap<String, String>,
+    /// Names that mean another column than the one that has them in `schema`, or one that it has under another name.
+    pub(crate) names: &'a BTreeMap<String, String>,
 }
 
 impl Binder<'_> {
     /// A row filter: boolean over stored columns.
     pub(crate) fn filter(&self, text: &str, facts: &SessionFacts) -> Result<Expr, QueryError> {
-        let expr = self.bind(text, facts)?;
+        let expr = self.bind(text, None, facts)?;
         match self.type_of(&expr)? {
             DataType::Boolean | DataType::Null => Ok(expr),
             other => Err(QueryError::new(
@@ -58,8 +59,7 @@ impl Binder<'_> {
 
     /// A custom mask: an expression that is cast to the column's type where that loses nothing (L1).
     pub(crate) fn mask(&self, text: &str, column: &str, facts: &SessionFacts) -> Result<Expr, QueryError> {
-        let text = put_column(text, column);
-        let expr = self.bind(&text, facts)?;
+        let expr = self.bind(text, Some(column), facts)?;
         let field = self.schema.field_with_name(column).map_err(|_| no_column(column))?;
         let actual = self.type_of(&expr)?;
         if actual == *field.data_type() {
@@ -81,11 +81,7 @@ impl Binder<'_> {
 
     /// The columns and functions that a text needs; the facts of no particular reader.
     pub(crate) fn needs(&self, text: &str, column: Option<&str>) -> Result<Needs, QueryError> {
-        let text = match column {
-            Some(column) => put_column(text, column),
-            None => text.to_owned(),
-        };
-        let expr = self.plan(&text)?;
+        let expr = self.plan(text, column)?;
         let mut needs = Needs {
             columns: expr.column_refs().iter().map(|column| column.name.clone()).collect(),
             functions: BTreeSet::new(),
@@ -100,8 +96,8 @@ impl Binder<'_> {
         Ok(needs)
     }
 
-    fn bind(&self, text: &str, facts: &SessionFacts) -> Result<Expr, QueryError> {
-        let expr = self.plan(text)?;
+    fn bind(&self, text: &str, column: Option<&str>, facts: &SessionFacts) -> Result<Expr, QueryError> {
+        let expr = self.plan(text, column)?;
         let folded = enforce::fold_expr(expr, facts).map_err(|error| match error {
             enforce::EnforceError::Plan(inner) => plan_message(&inner),
             other => QueryError::new(other.kind(), other.to_string()),
@@ -120,8 +116,15 @@ impl Binder<'_> {
             .map_err(|error| plan_message(&error))
     }
 
-    fn plan(&self, text: &str) -> Result<Expr, QueryError> {
-        let mut ast = dialect::parse_expression(text).map_err(|_| not_an_expression())?;
+    /// Plans a text; `column` is what its placeholder stands for.
+    fn plan(&self, text: &str, column: Option<&str>) -> Result<Expr, QueryError> {
+        let mut meant = Cow::Borrowed(self.names);
+        let mut text = Cow::Borrowed(text);
+        if let Some(column) = column {
+            meant.to_mut().insert(COLUMN_PLACEHOLDER.to_owned(), column.to_owned());
+            text = Cow::Owned(quote_placeholders(&text));
+        }
+        let mut ast = dialect::parse_expression(&text).map_err(|_| not_an_expression())?;
         write_in_full(&mut ast, self.path)?;
         let names = Names {
             state: self.state,
@@ -131,12 +134,12 @@ impl Binder<'_> {
             default_catalog: &self.path.catalog,
             default_database: "",
         };
-        let df_schema = self.df_schema()?;
+        let df_schema = self.text_schema(&meant)?;
         let planner = SqlToRel::new_with_options(&names, parser_options());
         let expr = planner
             .sql_to_expr(ast, &df_schema, &mut PlannerContext::new())
             .map_err(|error| plan_message(&error))?;
-        let expr = self.unrenamed(expr)?;
+        let expr = over_columns(expr, &meant)?;
         refuse_unfit(&expr)?;
         for column in expr.column_refs() {
             if self.schema.index_of(&column.name).is_err() {
@@ -146,41 +149,38 @@ impl Binder<'_> {
         Ok(expr)
     }
 
-    /// The table's columns, and beside them the names that they had when a policy was written.
     fn df_schema(&self) -> Result<DFSchema, QueryError> {
-        let mut fields: Vec<_> = self.schema.fields().iter().map(|field| field.as_ref().clone()).collect();
-        for (old, new) in self.renamed {
-            if self.schema.index_of(old).is_err()
-                && let Ok(field) = self.schema.field_with_name(new)
-            {
-                fields.push(field.clone().with_name(old));
-            }
-        }
-        DFSchema::try_from(Schema::new(fields)).map_err(|error| plan_message(&error))
+        DFSchema::try_from(self.schema.as_ref().clone()).map_err(|error| plan_message(&error))
     }
 
-    fn unrenamed(&self, expr: Expr) -> Result<Expr, QueryError> {
-        expr.transform_up(|part| match &part {
-            Expr::Column(column) if self.schema.index_of(&column.name).is_err() => {
-                match self.renamed.get(&column.name) {
-                    Some(now) => Ok(Transformed::yes(Expr::Column(Column::from_name(now)))),
-                    None => Ok(Transformed::no(part)),
-                }
-            }
-            Expr::Column(column) if column.relation.is_some() => {
-                let bare = Column::from_name(column.name.clone());
-                Ok(Transformed::yes(Expr::Column(bare)))
-            }
-            _ => Ok(Transformed::no(part)),
-        })
-        .map(|done| done.data)
-        .map_err(|error| plan_message(&error))
+    /// The columns under the names that a text may call them.
+    fn text_schema(&self, meant: &BTreeMap<String, String>) -> Result<DFSchema, QueryError> {
+        let own = self.schema.fields().iter().filter(|field| !meant.contains_key(field.name()));
+        let mut fields: Vec<_> = own.map(|field| field.as_ref().clone()).collect();
+        for (name, column) in meant {
+            let field = self.schema.field_with_name(column).map_err(|_| no_column(name))?;
+            fields.push(field.clone().with_name(name));
+        }
+        DFSchema::try_from(Schema::new(fields)).map_err(|error| plan_message(&error))
     }
 
     fn type_of(&self, expr: &Expr) -> Result<DataType, QueryError> {
         let df_schema = self.df_schema()?;
         expr.get_type(&df_schema).map_err(|error| plan_message(&error))
     }
+}
+
+/// Puts the columns in the place of the names that a text calls them, all at once.
+fn over_columns(expr: Expr, meant: &BTreeMap<String, String>) -> Result<Expr, QueryError> {
+    expr.transform_up(|part| match &part {
+        Expr::Column(column) => {
+            let name = meant.get(&column.name).unwrap_or(&column.name);
+            Ok(Transformed::yes(Expr::Column(Column::from_name(name.clone()))))
+        }
+        _ => Ok(Transformed::no(part)),
+    })
+    .map(|done| done.data)
+    .map_err(|error| plan_message(&error))
 }
 
 /// Only expressions of one row may stand in a policy.
@@ -253,16 +253,19 @@ fn item_casts(from: &Field, to: &Field) -> bool {
     (to.is_nullable() || !from.is_nullable()) && casts_losslessly(from.data_type(), to.data_type())
 }
 
-/// Puts the quoted column in the place of `{col}`, outside of quotes.
-fn put_column(text: &str, column: &str) -> String {
-    let quoted = format!("\"{}\"", column.replace('"', "\"\""));
-    let mut out = String::with_capacity(text.len() + quoted.len());
+/// Makes each `{col}` outside of quotes a quoted name, so that it is bound as a column and never pasted as text.
+fn quote_placeholders(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
     let mut rest = text;
     let mut quote: Option<char> = None;
     while let Some(c) = rest.chars().next() {
-        if quote.is_none() && rest.starts_with(COLUMN_PLACEHOLDER) {
-            out.push_str(&quoted);
-            rest = rest.strip_prefix(COLUMN_PLACEHOLDER).unwrap_or("");
+        if quote.is_none()
+            && let Some(behind) = rest.strip_prefix(COLUMN_PLACEHOLDER)
+        {
+            out.push('"');
+            out.push_str(COLUMN_PLACEHOLDER);
+            out.push('"');
+            rest = behind;
             continue;
         }
         match quote {

@@ -1,32 +1,30 @@
 //! Turns the names of a statement into sealed sources, each with the verdict for this user (L3, L8).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use catalog::{Past, TableHandle, Version, View};
+use catalog::{TableHandle, Version, View};
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{Column, TableReference};
+use datafusion::common::TableReference;
 use datafusion::execution::session_state::SessionState;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, TableSource};
+use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, TableSource};
 use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::planner::SqlToRel;
 use datafusion::sql::resolve::resolve_table_references;
-use enforce::{
-    ColumnVerdict, Relation, SealedSource, SealedView, SessionFacts, TableVerdict, governed_schema,
-};
+use enforce::{Relation, SealedSource, SealedView, TableVerdict, governed_schema};
 use futures::future::{BoxFuture, FutureExt};
 use policy::operation::Operation;
-use policy::{ColumnName, ColumnRule, TableRequest, TableRules};
+use policy::{ColumnName, TableRequest, TableRules};
 use query_api::QueryError;
 use sqlparser::ast;
 use stdx::ErrorKind;
 
+use crate::bind::Columns;
 use crate::error::{from_catalog, from_datafusion, schema_not_found, table_not_found, unsupported};
 use crate::files::FileRead;
 use crate::names::{RelationName, SearchPath, write_in_full};
 use crate::past::PastName;
-use crate::policy_expr::{Binder, parser_options};
+use crate::policy_expr::parser_options;
 use crate::provider::{Names, source_key};
 use crate::running::{Running, table_object, view_object};
 use crate::titles;
@@ -388,29 +386,10 @@ pub(crate) fn verdict_for(
     let older: Vec<Vec<String>> = handle.field_ids.iter().map(|id| handle.former_names(*id)).collect();
     let mut rules = rules_for(running, name, &handle.schema, &older, handle.owner.as_deref());
     if let Some(past) = &handle.past {
-        restrict_forgotten(past, &mut rules);
+        crate::bind::restrict_forgotten(past, &mut rules);
     }
-    let verdict = bind_rules(running, state, name, handle, &rules)?;
+    let verdict = crate::bind::rules(running, state, name, &Columns::of_table(handle), &rules)?;
     Ok((rules, verdict))
-}
-
-/// A column that was dropped since cannot be named by a new policy. To a reader from whom nothing of the table is
-/// hidden it is shown, as the rest is; to any other it is not (L7).
-fn restrict_forgotten(past: &Past, rules: &mut TableRules) {
-    let is_restricted =
-        !rules.filters.is_empty() || rules.columns.iter().any(|rule| !matches!(rule, ColumnRule::Raw));
-    for (at, rule) in rules.columns.iter_mut().enumerate() {
-        if at >= past.n_columns {
-            // Not among what is read; what it says of the reader is in `is_restricted`.
-            *rule = ColumnRule::Raw;
-        } else if is_restricted && past.dropped.contains(&at) && matches!(rule, ColumnRule::Raw) {
-            *rule = ColumnRule::Restricted(policy::Restriction {
-                policy: None,
-                policy_name: None,
-                reason: "the column was dropped, and no policy can name it".to_owned(),
-            });
-        }
-    }
 }
 
 /// What gate two says of a relation's columns, before any text is bound.
@@ -443,145 +422,6 @@ pub(crate) fn rules_for(
         context: &policy::NO_CONTEXT,
         settings: &running.engine.settings.gate_two,
     })
-}
-
-fn bind_rules(
-    running: &Running,
-    state: &SessionState,
-    name: &RelationName,
-    handle: &TableHandle,
-    rules: &TableRules,
-) -> Result<TableVerdict, QueryError> {
-    let facts = running.facts();
-    let mut filters = Vec::with_capacity(rules.filters.len());
-    for filter in &rules.filters {
-        let bound = match &filter.broken {
-            Some(_) => None,
-            None => bind_filter(running, state, handle, filter, &facts).ok(),
-        };
-        // No row leaves, and the reader is told so; the policy and its text stay unsaid (L6).
-        let Some(bound) = bound else {
-            tracing::warn!(policy_id = filter.policy.0, table = %name, "row filter cannot be evaluated");
-            return Err(QueryError::new(
-                ErrorKind::Unavailable,
-                format!("policy unavailable for table '{name}'"),
-            )
-            .with_hint(filter_hint(running, handle, filter)));
-        };
-        filters.push(bound);
-    }
-    let columns = handle
-        .schema
-        .fields()
-        .iter()
-        .zip(&rules.columns)
-        .map(|(field, rule)| match rule {
-            ColumnRule::Raw => ColumnVerdict::Raw,
-            ColumnRule::Restricted(_) => ColumnVerdict::Restricted,
-            ColumnRule::Masked(mask) => {
-                let bound = bind_mask(running, state, handle, field, mask, &facts);
-                if bound.is_none() {
-                    // A mask that cannot be built restricts its column (L6).
-                    tracing::warn!(policy_id = mask.policy.0, table = %name, "mask cannot be built");
-                }
-                bound.map_or(ColumnVerdict::Restricted, ColumnVerdict::Masked)
-            }
-        })
-        .collect();
-    Ok(TableVerdict { filters, columns, snapshot_version: running.snapshot.version().0 })
-}
-
-/// What to do about a row filter that cannot be bound; only who may see policies learns which one, and why.
-fn filter_hint(running: &Running, handle: &TableHandle, filter: &policy::FilterRule) -> String {
-    if !running.is_admin() {
-        return "a row filter on it cannot be evaluated; ask a policy admin".to_owned();
-    }
-    let why = match (&filter.broken, bind_filter(running, &running.state(), handle, filter, &running.facts()))
-    {
-        (None, Err(error)) => format!(": {}", error.message()),
-        _ => String::new(),
-    };
-    format!(
-        "the row filter of policy `{}` does not fit this table{why}; change or drop the policy",
-        filter.policy_name
-    )
-}
-
-fn bind_filter(
-    running: &Running,
-    state: &SessionState,
-    handle: &TableHandle,
-    filter: &policy::FilterRule,
-    facts: &SessionFacts,
-) -> Result<datafusion::logical_expr::Expr, QueryError> {
-    let (renamed, schema) = (renamed(handle), today_schema(handle));
-    let binder = Binder { state, schema: &schema, path: &running.path, renamed: &renamed };
-    in_stored_names(binder.filter(&filter.expr, facts)?, handle)
-}
-
-fn bind_mask(
-    running: &Running,
-    state: &SessionState,
-    handle: &TableHandle,
-    field: &datafusion::arrow::datatypes::Field,
-    mask: &policy::MaskRule,
-    facts: &SessionFacts,
-) -> Option<datafusion::logical_expr::Expr> {
-    let kind = enforce::mask::MaskType::parse(&mask.mask_type)?;
-    let custom = match (&mask.value_expr, kind) {
-        (Some(text), enforce::mask::MaskType::Custom) => {
-            let (renamed, schema) = (renamed(handle), today_schema(handle));
-            let binder = Binder { state, schema: &schema, path: &running.path, renamed: &renamed };
-            let at = handle.schema.index_of(field.name()).ok()?;
-            let bound = binder.mask(text, schema.fields().get(at)?.name(), facts).ok()?;
-            Some(in_stored_names(bound, handle).ok()?)
-        }
-        _ => None,
-    };
-    enforce::mask::mask_expr(kind, field, custom, &running.engine.mask_settings)
-}
-
-/// The columns under the names that they have today, by which policies are written; those of a former state may have
-/// had others, and then what another column has today.
-fn today_schema(handle: &TableHandle) -> SchemaRef {
-    let Some(past) = &handle.past else { return Arc::clone(&handle.schema) };
-    let fields = handle.schema.fields().iter().zip(&past.names);
-    let fields: Vec<_> = fields.map(|(field, name)| field.as_ref().clone().with_name(name)).collect();
-    Arc::new(datafusion::arrow::datatypes::Schema::new(fields))
-}
-
-/// An expression over today's names, over those of the former state that is read.
-fn in_stored_names(expr: Expr, handle: &TableHandle) -> Result<Expr, QueryError> {
-    let Some(past) = &handle.past else { return Ok(expr) };
-    let stored = |today: &str| {
-        let at = past.names.iter().position(|name| name == today)?;
-        Some(handle.schema.fields().get(at)?.name().clone())
-    };
-    expr.transform_up(|part| {
-        Ok(match &part {
-            Expr::Column(column) => match stored(&column.name) {
-                Some(name) => Transformed::yes(Expr::Column(Column::from_name(name))),
-                None => Transformed::no(part),
-            },
-            _ => Transformed::no(part),
-        })
-    })
-    .map(|done| done.data)
-    .map_err(|error| from_datafusion(&error))
-}
-
-/// Names that columns bore when a policy was written, to the names that the same fields bear now (L7).
-pub(crate) fn renamed(handle: &TableHandle) -> BTreeMap<String, String> {
-    let mut renamed = BTreeMap::new();
-    let schema = today_schema(handle);
-    for ((field, id), stored) in schema.fields().iter().zip(&handle.field_ids).zip(handle.schema.fields()) {
-        for former in std::iter::once(stored.name().clone()).chain(handle.former_names(*id)) {
-            if schema.index_of(&former).is_err() {
-                renamed.entry(former).or_insert_with(|| field.name().clone());
-            }
-        }
-    }
-    renamed
 }
 
 /// A namespace that exists and that the user may see; anything else is not found.

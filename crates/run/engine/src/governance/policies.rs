@@ -1,5 +1,7 @@
 //! CREATE POLICY: its table, columns, grantees and expression are checked when it is written.
 
+use std::collections::BTreeMap;
+
 use catalog::TableHandle;
 use dialect::ast::{self, ExprText, PolicyBody as WrittenBody, PolicyTarget as WrittenTarget};
 use policy::edit::{
@@ -15,7 +17,7 @@ use crate::ddl::visible;
 use crate::error::{table_not_found, unsupported};
 use crate::names::{RelationName, parts_of_name};
 use crate::policy_expr::Binder;
-use crate::resolve::{Found, find, renamed};
+use crate::resolve::{Found, find};
 use crate::running::Running;
 
 pub(crate) async fn create(running: &Running, create: ast::CreatePolicy) -> Result<PolicyEdit, QueryError> {
@@ -63,8 +65,9 @@ pub(crate) async fn table(running: &Running, name: &RelationName) -> Result<Tabl
 }
 
 fn filter(running: &Running, table: &TableHandle, using: &ExprText) -> Result<CheckedExpr, QueryError> {
-    let (state, renamed) = (running.state(), renamed(table));
-    let binder = Binder { state: &state, schema: &table.schema, path: &running.path, renamed: &renamed };
+    // Whoever writes a policy today means today's columns: an older name may be another's tomorrow (L7).
+    let (state, names) = (running.state(), BTreeMap::new());
+    let binder = Binder { state: &state, schema: &table.schema, path: &running.path, names: &names };
     let place = |error: QueryError| error.with_position(using.span.start);
     binder.filter(&using.text, &running.facts()).map_err(place)?;
     checked(&binder, table, &using.text, None).map_err(place)
@@ -114,8 +117,9 @@ fn custom(
     using: &ExprText,
     column: &str,
 ) -> Result<CheckedExpr, QueryError> {
-    let (state, renamed) = (running.state(), renamed(table));
-    let binder = Binder { state: &state, schema: &table.schema, path: &running.path, renamed: &renamed };
+    // Whoever writes a policy today means today's columns: an older name may be another's tomorrow (L7).
+    let (state, names) = (running.state(), BTreeMap::new());
+    let binder = Binder { state: &state, schema: &table.schema, path: &running.path, names: &names };
     let place = |error: QueryError| error.with_position(using.span.start);
     binder.mask(&using.text, column, &running.facts()).map_err(place)?;
     checked(&binder, table, &using.text, Some(column)).map_err(place)

@@ -1,0 +1,224 @@
+//! Binds what gate two says of a relation to expressions over its stored columns, whatever they are called today.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use catalog::{Past, TableHandle};
+use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::common::Column;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::Expr;
+use enforce::{ColumnVerdict, SessionFacts, TableVerdict};
+use policy::edit::pins;
+use policy::model::Policy;
+use policy::{ColumnRule, TableRules};
+use query_api::QueryError;
+use stdx::ErrorKind;
+
+use crate::error::from_datafusion;
+use crate::names::RelationName;
+use crate::policy_expr::Binder;
+use crate::running::Running;
+
+/// A relation's columns as they are stored, and as policies name them.
+pub(crate) struct Columns {
+    stored: SchemaRef,
+    /// The same columns in the same order, under the names of today.
+    today: SchemaRef,
+    field_ids: Vec<i32>,
+    uuid: String,
+    /// Names that no column has today, to today's names of those that had them.
+    former: BTreeMap<String, String>,
+}
+
+impl Columns {
+    pub(crate) fn of_table(handle: &TableHandle) -> Self {
+        Self {
+            stored: Arc::clone(&handle.schema),
+            today: today_schema(handle),
+            field_ids: handle.field_ids.clone(),
+            uuid: handle.uuid.to_string(),
+            former: former(handle),
+        }
+    }
+
+    /// What the names of a policy's text mean: the columns that it was pinned to when it was written, wherever those
+    /// went and whatever has their names now (L7).
+    fn names(&self, policy: Option<&Policy>) -> BTreeMap<String, String> {
+        let mut names = self.former.clone();
+        let Some(pins) = policy.map(pins) else { return names };
+        if pins.table_uuid.as_deref() != Some(self.uuid.as_str()) {
+            return names;
+        }
+        for need in pins.needs {
+            let at = self.field_ids.iter().position(|id| Some(*id) == need.field_id);
+            if let Some(field) = at.and_then(|at| self.today.fields().get(at)) {
+                names.insert(need.name, field.name().clone());
+            }
+        }
+        names
+    }
+}
+
+/// A column that was dropped since cannot be named by a new policy. To a reader from whom nothing of the table is
+/// hidden it is shown, as the rest is; to any other it is not (L7).
+pub(crate) fn restrict_forgotten(past: &Past, rules: &mut TableRules) {
+    let is_restricted =
+        !rules.filters.is_empty() || rules.columns.iter().any(|rule| !matches!(rule, ColumnRule::Raw));
+    for (at, rule) in rules.columns.iter_mut().enumerate() {
+        if at >= past.n_columns {
+            // Not among what is read; what it says of the reader is in `is_restricted`.
+            *rule = ColumnRule::Raw;
+        } else if is_restricted && past.dropped.contains(&at) && matches!(rule, ColumnRule::Raw) {
+            *rule = ColumnRule::Restricted(policy::Restriction {
+                policy: None,
+                policy_name: None,
+                reason: "the column was dropped, and no policy can name it".to_owned(),
+            });
+        }
+    }
+}
+
+/// Binds the rules of a relation to expressions over its stored columns.
+pub(crate) fn rules(
+    running: &Running,
+    state: &SessionState,
+    name: &RelationName,
+    columns: &Columns,
+    rules: &TableRules,
+) -> Result<TableVerdict, QueryError> {
+    let facts = running.facts();
+    let mut filters = Vec::with_capacity(rules.filters.len());
+    for filter in &rules.filters {
+        let bound = match &filter.broken {
+            Some(_) => None,
+            None => bind_filter(running, state, columns, filter, &facts).ok(),
+        };
+        // No row leaves, and the reader is told so; the policy and its text stay unsaid (L6).
+        let Some(bound) = bound else {
+            tracing::warn!(policy_id = filter.policy.0, table = %name, "row filter cannot be evaluated");
+            return Err(QueryError::new(
+                ErrorKind::Unavailable,
+                format!("policy unavailable for table '{name}'"),
+            )
+            .with_hint(filter_hint(running, columns, filter)));
+        };
+        filters.push(bound);
+    }
+    let verdicts = columns
+        .stored
+        .fields()
+        .iter()
+        .zip(&rules.columns)
+        .map(|(field, rule)| match rule {
+            ColumnRule::Raw => ColumnVerdict::Raw,
+            ColumnRule::Restricted(_) => ColumnVerdict::Restricted,
+            ColumnRule::Masked(mask) => {
+                let bound = bind_mask(running, state, columns, field, mask, &facts);
+                if bound.is_none() {
+                    // A mask that cannot be built restricts its column (L6).
+                    tracing::warn!(policy_id = mask.policy.0, table = %name, "mask cannot be built");
+                }
+                bound.map_or(ColumnVerdict::Restricted, ColumnVerdict::Masked)
+            }
+        })
+        .collect();
+    Ok(TableVerdict { filters, columns: verdicts, snapshot_version: running.snapshot.version().0 })
+}
+
+/// What to do about a row filter that cannot be bound; only who may see policies learns which one, and why.
+fn filter_hint(running: &Running, columns: &Columns, filter: &policy::FilterRule) -> String {
+    if !running.is_admin() {
+        return "a row filter on it cannot be evaluated; ask a policy admin".to_owned();
+    }
+    let why =
+        match (&filter.broken, bind_filter(running, &running.state(), columns, filter, &running.facts())) {
+            (None, Err(error)) => format!(": {}", error.message()),
+            _ => String::new(),
+        };
+    format!(
+        "the row filter of policy `{}` does not fit this table{why}; change or drop the policy",
+        filter.policy_name
+    )
+}
+
+fn bind_filter(
+    running: &Running,
+    state: &SessionState,
+    columns: &Columns,
+    filter: &policy::FilterRule,
+    facts: &SessionFacts,
+) -> Result<Expr, QueryError> {
+    let names = columns.names(running.snapshot.state().policies.get(&filter.policy));
+    let binder = Binder { state, schema: &columns.today, path: &running.path, names: &names };
+    in_stored_names(binder.filter(&filter.expr, facts)?, columns)
+}
+
+fn bind_mask(
+    running: &Running,
+    state: &SessionState,
+    columns: &Columns,
+    field: &Field,
+    mask: &policy::MaskRule,
+    facts: &SessionFacts,
+) -> Option<Expr> {
+    let kind = enforce::mask::MaskType::parse(&mask.mask_type)?;
+    let custom = match (&mask.value_expr, kind) {
+        (Some(text), enforce::mask::MaskType::Custom) => {
+            let at = columns.stored.index_of(field.name()).ok()?;
+            let today = columns.today.fields().get(at)?.name();
+            let names = columns.names(running.snapshot.state().policies.get(&mask.policy));
+            let binder = Binder { state, schema: &columns.today, path: &running.path, names: &names };
+            let bound = binder.mask(text, today, facts).ok()?;
+            Some(in_stored_names(bound, columns).ok()?)
+        }
+        _ => None,
+    };
+    enforce::mask::mask_expr(kind, field, custom, &running.engine.mask_settings)
+}
+
+/// The columns under the names that they have today, by which policies are written; those of a former state may have
+/// had others, and then what another column has today.
+fn today_schema(handle: &TableHandle) -> SchemaRef {
+    let Some(past) = &handle.past else { return Arc::clone(&handle.schema) };
+    let fields = handle.schema.fields().iter().zip(&past.names);
+    let fields: Vec<_> = fields.map(|(field, name)| field.as_ref().clone().with_name(name)).collect();
+    Arc::new(Schema::new(fields))
+}
+
+/// An expression over today's names, over those of the former state that is read.
+fn in_stored_names(expr: Expr, columns: &Columns) -> Result<Expr, QueryError> {
+    if Arc::ptr_eq(&columns.stored, &columns.today) {
+        return Ok(expr);
+    }
+    let stored = |today: &str| {
+        let at = columns.today.index_of(today).ok()?;
+        Some(columns.stored.fields().get(at)?.name().clone())
+    };
+    expr.transform_up(|part| {
+        Ok(match &part {
+            Expr::Column(column) => match stored(&column.name) {
+                Some(name) => Transformed::yes(Expr::Column(Column::from_name(name))),
+                None => Transformed::no(part),
+            },
+            _ => Transformed::no(part),
+        })
+    })
+    .map(|done| done.data)
+    .map_err(|error| from_datafusion(&error))
+}
+
+/// Names that columns had in former days and that no other has now, to the names that the same fields have now (L7).
+fn former(handle: &TableHandle) -> BTreeMap<String, String> {
+    let mut former = BTreeMap::new();
+    let schema = today_schema(handle);
+    for ((field, id), stored) in schema.fields().iter().zip(&handle.field_ids).zip(handle.schema.fields()) {
+        for name in std::iter::once(stored.name().clone()).chain(handle.former_names(*id)) {
+            if schema.index_of(&name).is_err() {
+                former.entry(name).or_insert_with(|| field.name().clone());
+            }
+        }
+    }
+    former
+}
