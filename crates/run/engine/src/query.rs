@@ -12,7 +12,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{LogicalPlan, TableSource};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
-use enforce::{Clearance, SourceKind};
+use enforce::{Clearance, Relation, SourceKind};
 use futures::stream::{BoxStream, Stream, StreamExt};
 use query_api::{Description, Outcome, QueryError, Rows};
 use sqlparser::ast;
@@ -120,13 +120,17 @@ fn check_footprint(
     footprint: &enforce::Footprint,
     resolved: &Resolved,
 ) -> Result<(), QueryError> {
-    match footprint.tables.values().find(|relation| !resolved.verdicts.contains_key(*relation)) {
+    match without_verdict(footprint, resolved) {
         None => Ok(()),
         Some(relation) => {
             tracing::error!(query_id = %running.query_id(), table = %relation, "a relation in the plan has no verdict");
             Err(crate::error::internal())
         }
     }
+}
+
+fn without_verdict<'a>(footprint: &'a enforce::Footprint, resolved: &Resolved) -> Option<&'a Relation> {
+    footprint.tables.values().find(|relation| !resolved.verdicts.contains_key(*relation))
 }
 
 /// Puts values in the place of `$1`, `$2`, ….
@@ -366,4 +370,35 @@ pub(crate) fn parameter_types(
             Ok(given.or(inferred).unwrap_or(DataType::Utf8))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use enforce::{Footprint, TableVerdict};
+
+    use super::*;
+
+    #[test]
+    fn a_relation_of_the_plan_that_nobody_judged_is_found() {
+        let relation = |name: &str| Relation {
+            catalog: "lake".to_owned(),
+            namespace: vec!["g".to_owned()],
+            name: name.to_owned(),
+            uuid: format!("uuid of {name}"),
+        };
+        let mut footprint = Footprint::default();
+        let mut resolved = Resolved::default();
+        assert_eq!(without_verdict(&footprint, &resolved), None);
+        for name in ["t", "u"] {
+            footprint.tables.insert(name.to_owned(), relation(name));
+        }
+        resolved.verdicts.insert(relation("t"), Arc::new(TableVerdict::open(1, 1)));
+        assert_eq!(without_verdict(&footprint, &resolved), Some(&relation("u")));
+        // The same name, and another table since.
+        let again = Relation { uuid: "another".to_owned(), ..relation("u") };
+        resolved.verdicts.insert(again, Arc::new(TableVerdict::open(1, 1)));
+        assert_eq!(without_verdict(&footprint, &resolved), Some(&relation("u")));
+        resolved.verdicts.insert(relation("u"), Arc::new(TableVerdict::open(1, 1)));
+        assert_eq!(without_verdict(&footprint, &resolved), None);
+    }
 }
