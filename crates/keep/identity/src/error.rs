@@ -26,6 +26,8 @@ impl IdentityError {
 pub enum CredentialError {
     #[error("a password must not be empty")]
     Empty,
+    #[error("a verifier must ask for {} iterations at least", crate::ITERATIONS)]
+    Weak,
     #[error("a password must not hold control characters")]
     ControlCharacter,
     #[error("a password must not be longer than {} bytes", crate::PASSWORD_BYTES_MAX)]

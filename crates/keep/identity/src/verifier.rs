@@ -104,7 +104,9 @@ fn prepared(password: &str) -> Cow<'_, str> {
 
 /// Makes the verifier of a new password, with a new salt.
 ///
-/// The password is normalised by SASLprep, as PostgreSQL and its clients do it.
+/// The password is normalised by SASLprep, as PostgreSQL and its clients do it. A text that is a verifier already is
+/// kept as it is, so that a client (psql's `\password`) need not send the password; one that asks for less work than
+/// ours is refused.
 pub fn make_verifier(password: &Secret) -> Result<Secret, CredentialError> {
     let text = password.reveal();
     if text.is_empty() {
@@ -115,6 +117,9 @@ pub fn make_verifier(password: &Secret) -> Result<Secret, CredentialError> {
     }
     if text.chars().any(char::is_control) {
         return Err(CredentialError::ControlCharacter);
+    }
+    if let Some(made) = Verifier::parse(password) {
+        return if made.iterations < ITERATIONS { Err(CredentialError::Weak) } else { Ok(made.to_text()) };
     }
     let salt: [u8; SALT_BYTES] = rand::random();
     Ok(Verifier::of(text, salt.to_vec(), ITERATIONS).to_text())
@@ -183,6 +188,17 @@ mod tests {
     fn the_same_password_has_a_new_salt_each_time() {
         let password = Secret::new("pencil");
         assert_ne!(make_verifier(&password).unwrap(), make_verifier(&password).unwrap());
+    }
+
+    #[test]
+    fn a_verifier_is_kept_as_it_is() {
+        let made = make_verifier(&Secret::new("pencil")).unwrap();
+        let kept = make_verifier(&made).unwrap();
+        assert_eq!(kept, made);
+        assert!(verify_plain(&kept, &Secret::new("pencil")));
+        assert!(!verify_plain(&kept, &Secret::new(made.reveal())));
+        let weak = Secret::new(made.reveal().replacen("4096", "1", 1));
+        assert_eq!(make_verifier(&weak).err(), Some(CredentialError::Weak));
     }
 
     #[test]

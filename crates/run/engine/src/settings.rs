@@ -20,7 +20,7 @@ struct Setting {
     takes: Takes,
 }
 
-const SETTINGS: [Setting; 14] = [
+const SETTINGS: [Setting; 15] = [
     Setting { name: "application_name", default: "", takes: Takes::Any },
     Setting { name: "bytea_output", default: "hex", takes: Takes::OneOf(&["hex"]) },
     Setting { name: "client_encoding", default: "UTF8", takes: Takes::OneOf(&["utf8", "utf-8", "unicode"]) },
@@ -37,6 +37,11 @@ const SETTINGS: [Setting; 14] = [
     Setting { name: "extra_float_digits", default: "1", takes: Takes::OneOf(&["1", "2", "3"]) },
     Setting { name: "integer_datetimes", default: "on", takes: Takes::OneOf(&["on"]) },
     Setting { name: "intervalstyle", default: "postgres", takes: Takes::OneOf(&["postgres"]) },
+    Setting {
+        name: "password_encryption",
+        default: "scram-sha-256",
+        takes: Takes::OneOf(&["scram-sha-256"]),
+    },
     Setting { name: "server_encoding", default: "UTF8", takes: Takes::OneOf(&["utf8"]) },
     Setting { name: "server_version", default: SERVER_VERSION, takes: Takes::OneOf(&[SERVER_VERSION]) },
     Setting { name: "standard_conforming_strings", default: "on", takes: Takes::OneOf(&["on"]) },

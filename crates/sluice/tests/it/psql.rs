@@ -36,11 +36,22 @@ impl Site {
 
     /// What psql shows on both of its outputs.
     fn psql(&self, user: &str, input: &str) -> String {
+        self.run(Command::new("psql"), user, input)
+    }
+
+    /// Where there is no terminal, psql asks its input for passwords.
+    fn psql_without_terminal(&self, user: &str, input: &str) -> String {
+        let mut command = Command::new("setsid");
+        command.args(["--wait", "psql"]);
+        self.run(command, user, input)
+    }
+
+    fn run(&self, mut command: Command, user: &str, input: &str) -> String {
         let password = match user {
             "admin" => self.process.password().unwrap(),
             other => format!("{other}-secret"),
         };
-        let mut child = Command::new("psql")
+        let mut child = command
             .args(["-X", "-A", "-t", "-v", "VERBOSITY=verbose", "-h", "127.0.0.1", "-U", user, "-d", "lake"])
             .args(["-p", &self.process.pg_addr.port().to_string()])
             .env("PGPASSWORD", password)
@@ -131,12 +142,28 @@ async fn no_listing_command_fails() {
             "\\db",
             "\\dg",
             "\\dE",
+            "\\dT",
+            "\\dT+",
+            "\\dx",
+            "\\dp",
+            "\\dp shop.*",
             "\\encoding",
         ] {
             let told = site.psql(user, command);
             assert!(!told.contains("ERROR"), "{command} as {user}: {told}");
         }
     }
+}
+
+/// psql makes the verifier itself, and sends no password.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_password_is_changed_by_psqls_own_command() {
+    let site = Site::start().await;
+    let told = site.psql_without_terminal("admin", "\\password dave\ndave-changed\ndave-changed\n");
+    assert!(!told.contains("ERROR"), "{told}");
+    let dave = site.process.connect("dave", "dave-changed").await;
+    assert_eq!(dave.query_one("SELECT 1::bigint", &[]).await.unwrap().get::<_, i64>(0), 1);
+    assert!(site.psql("dave", "SELECT 1;").contains("password authentication failed"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
+    BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
     FunctionArguments, GroupByExpr, Ident, ObjectName, Query, Select, SelectItem, SetExpr, Statement, Value,
     VisitMut, VisitorMut,
 };
@@ -13,6 +13,15 @@ pub(crate) fn rewrite(statement: &mut Statement) {
     struct Rewriter;
     impl VisitorMut for Rewriter {
         type Break = ();
+
+        fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+            if matches!(expr, Expr::Function(function) if lists_rules(function)) {
+                *expr = no_text();
+            } else if let Some(plain) = without_row_types(expr) {
+                *expr = plain;
+            }
+            ControlFlow::Continue(())
+        }
 
         fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
             if let Expr::Function(function) = expr {
@@ -27,6 +36,29 @@ pub(crate) fn rewrite(statement: &mut Statement) {
         }
     }
     let _ = VisitMut::visit(statement, &mut Rewriter);
+}
+
+/// Whether this is `array_to_string(ARRAY(SELECT …), …)` over PostgreSQL's own row policies or the privileges of
+/// columns, in psql's `\dp`: no catalog table has them; SHOW POLICIES and SHOW GRANTS do.
+fn lists_rules(function: &Function) -> bool {
+    let FunctionArguments::List(list) = &function.args else { return false };
+    let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Function(array)))) = list.args.first() else {
+        return false;
+    };
+    let FunctionArguments::Subquery(query) = &array.args else { return false };
+    let is_call = function.name.to_string().to_lowercase().ends_with("array_to_string");
+    let text = query.to_string();
+    is_call && (text.contains("pg_policy") || text.contains("attacl"))
+}
+
+/// `t.typrelid = 0 OR (SELECT c.relkind = 'c' FROM pg_class c WHERE …)`, in psql's `\dT`: no type here is one of rows
+/// that was made by itself, so that the first half is all of it.
+fn without_row_types(expr: &Expr) -> Option<Expr> {
+    let Expr::BinaryOp { left, op: BinaryOperator::Or, right } = expr else { return None };
+    let Expr::Subquery(query) = right.as_ref() else { return None };
+    let is_row_type =
+        left.to_string().ends_with("typrelid = 0") && query.to_string().contains("relkind = 'c'");
+    is_row_type.then(|| left.as_ref().clone())
 }
 
 /// Whether this is `array_to_string(c.…acl, …)`, whose column the library has as a text or not at all.
