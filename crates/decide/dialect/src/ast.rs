@@ -49,6 +49,8 @@ pub enum Statement {
     Governance(Governance),
     /// A branch or tag of a table.
     TableRef(TableRef),
+    /// Another name for a table or view.
+    Rename(Rename),
     /// `SHOW STATS FOR t`.
     ShowStats(Name),
     /// SQL that sqlparser parsed and DataFusion plans.
@@ -63,6 +65,16 @@ pub struct TableRef {
     pub kind: RefKind,
     pub name: Ident,
     pub action: RefAction,
+}
+
+/// `ALTER {TABLE|VIEW} [IF EXISTS] a RENAME TO b`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rename {
+    /// What the statement calls it; `ALTER TABLE` may name a view as well.
+    pub is_view: bool,
+    pub if_exists: bool,
+    pub from: Name,
+    pub to: Name,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

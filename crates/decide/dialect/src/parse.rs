@@ -8,6 +8,7 @@ mod grants;
 mod inline;
 mod policies;
 mod refs;
+mod rename;
 mod rewrite;
 mod show;
 mod sql_errors;
@@ -32,6 +33,9 @@ pub fn parse(statement: &str) -> Result<Statement, SyntaxError> {
     if let Some(change) = refs::table_ref(&mut cursor)? {
         cursor.expect_end()?;
         return Ok(Statement::TableRef(change));
+    }
+    if let Some(rename) = rename::relation(&mut cursor)? {
+        return Ok(Statement::Rename(rename));
     }
     if cursor.eat_all(&["SHOW", "STATS", "FOR"]) {
         let table = cursor.name("the name of a table")?;

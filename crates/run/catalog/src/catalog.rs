@@ -182,6 +182,19 @@ impl Catalog {
         PendingTable::begin_replace(Arc::clone(&self.inner), old, schema, partition_by)
     }
 
+    /// Begins to give a table or view another name, in the same namespace or another of this catalog. Until the commit
+    /// nobody sees it, and no other change of this catalog's names or tables goes through.
+    pub async fn begin_rename(
+        &self,
+        kind: Kind,
+        from: (&[String], &str),
+        to: (&[String], &str),
+    ) -> Result<PendingRename> {
+        name::check(to.1)?;
+        let namespace = name::namespace(to.0)?;
+        self.inner.ledger.begin_rename(kind, (&from.0.join("."), from.1), (&namespace, to.1)).await
+    }
+
     /// Drops a table. Its files stay, so that queries which read it end as they began.
     pub async fn drop_table(&self, namespace: &[String], name: &str) -> Result<()> {
         match self.inner.ledger.remove_table(&namespace.join("."), name).await? {

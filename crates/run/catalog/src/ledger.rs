@@ -52,10 +52,23 @@ pub(crate) struct Ledger {
     catalog: String,
 }
 
+/// What has a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub enum Kind {
     Table,
     View,
+}
+
+/// Another name that is written, and not yet told to anybody; dropped, it never was.
+#[derive(Debug)]
+pub struct PendingRename {
+    tx: Transaction<'static, Sqlite>,
+}
+
+impl PendingRename {
+    pub async fn commit(self) -> Result<()> {
+        self.tx.commit().await.doing(WRITE)
+    }
 }
 
 /// What to do when the view is there already.
@@ -201,6 +214,39 @@ impl Ledger {
     pub(crate) async fn remove_view(&self, namespace: &str, view: &str) -> Result<bool> {
         let sql = "DELETE FROM sluice_views WHERE catalog_name = ? AND namespace = ? AND view_name = ?";
         self.remove(sql, namespace, view).await
+    }
+
+    /// Gives a table or view another name, which nobody sees before the commit.
+    pub(crate) async fn begin_rename(
+        &self,
+        kind: Kind,
+        from: (&str, &str),
+        to: (&str, &str),
+    ) -> Result<PendingRename> {
+        let mut tx = self.begin().await?;
+        self.expect_namespace(&mut tx, to.0).await?;
+        let mut there = names(&mut tx, &self.catalog, to.0).await?;
+        // The old name goes, so that a name may change by case alone.
+        there.retain(|(name, _)| from != (to.0, name.as_str()) || from == to);
+        expect_free(&there, to.0, to.1)?;
+        let sql = match kind {
+            Kind::Table => format!(
+                "UPDATE iceberg_tables SET table_namespace = ?, table_name = ?
+                 WHERE catalog_name = ? AND table_namespace = ? AND table_name = ? AND {IS_TABLE}"
+            ),
+            Kind::View => "UPDATE sluice_views SET namespace = ?, view_name = ?
+                 WHERE catalog_name = ? AND namespace = ? AND view_name = ?"
+                .to_owned(),
+        };
+        let values = [to.0, to.1, self.catalog.as_str(), from.0, from.1];
+        let query = values.iter().fold(sqlx::query(&sql), |query, value| query.bind(*value));
+        let done = query.execute(&mut *tx).await.doing(WRITE)?;
+        let shown = || format!("{}.{}", from.0, from.1);
+        match (done.rows_affected(), kind) {
+            (1, _) => Ok(PendingRename { tx }),
+            (_, Kind::Table) => Err(CatalogError::NoSuchTable(shown())),
+            (_, Kind::View) => Err(CatalogError::NoSuchView(shown())),
+        }
     }
 
     async fn remove(&self, sql: &str, namespace: &str, name: &str) -> Result<bool> {

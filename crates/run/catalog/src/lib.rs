@@ -20,6 +20,7 @@ pub use catalog::{Catalog, CatalogConfig};
 pub use codec::IcebergCodec;
 pub use error::CatalogError;
 pub use inspect::MetadataTable;
+pub use ledger::{Kind, PendingRename};
 pub use past::{NamedSnapshot, Past, Version};
 pub use refs::NewRef;
 pub use scan::{FIELD_ID_KEY, IcebergSource, IcebergTableProvider, ROW};

@@ -4,6 +4,7 @@ mod alter;
 mod create;
 mod drop;
 mod refs;
+mod rename;
 mod replace;
 mod view;
 
@@ -18,6 +19,7 @@ pub(crate) use alter::alter_table;
 pub(crate) use create::{create_schema, create_table};
 pub(crate) use drop::drop;
 pub(crate) use refs::alter_refs;
+pub(crate) use rename::rename;
 pub(crate) use view::create_view;
 
 use crate::error::{from_catalog, from_datafusion, table_not_found, unsupported};

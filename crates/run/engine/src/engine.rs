@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
 
 use audit::AuditLog;
@@ -104,6 +105,8 @@ pub struct Engine {
     pub(crate) mask_settings: MaskSettings,
     pub(crate) settings: EngineSettings,
     pub(crate) pg_tables: Arc<PgCatalogStaticTables>,
+    /// How many tables and views got another name since the start.
+    pub(crate) n_renames: AtomicU64,
     this: Weak<Self>,
     base: SessionState,
     rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>,
@@ -141,6 +144,7 @@ impl Engine {
         );
         Ok(Arc::new_cyclic(|this| Self {
             pg_tables,
+            n_renames: AtomicU64::new(0),
             this: Weak::clone(this),
             store: parts.store,
             catalogs: parts

@@ -11,7 +11,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dialect::ast::Governance;
 use query_api::{Outcome, QueryError};
 
-pub(crate) use commit::{commit, commit_internal};
+pub(crate) use commit::commit;
 pub(crate) use objects::{grantee_of, scope_of};
 
 use crate::error::unsupported;

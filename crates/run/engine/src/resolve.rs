@@ -300,15 +300,17 @@ pub(crate) async fn find(running: &Running, name: &RelationName) -> Result<Found
     let Some(catalog) = running.engine.catalogs.get(&name.catalog) else {
         return Ok(Found::Nothing);
     };
-    if let Some(table) =
-        catalog.load(&name.namespace, &name.name).await.map_err(|error| from_catalog(&error))?
-    {
-        return Ok(Found::Table(table));
-    }
-    match catalog.load_view(&name.namespace, &name.name).await.map_err(|error| from_catalog(&error))? {
-        Some(view) => Ok(Found::View(view)),
-        None => Ok(Found::Nothing),
-    }
+    let table = catalog.load(&name.namespace, &name.name).await.map_err(|error| from_catalog(&error))?;
+    let found = match table {
+        Some(table) => Found::Table(table),
+        None => {
+            let view = catalog.load_view(&name.namespace, &name.name).await;
+            view.map_err(|error| from_catalog(&error))?.map_or(Found::Nothing, Found::View)
+        }
+    };
+    // Asked behind the look-up: what was found before a rename is known by the old name.
+    running.check_names()?;
+    Ok(found)
 }
 
 /// Plans a view's text where it was written; its tables are the reader's to be allowed (SECURITY INVOKER).

@@ -1,6 +1,7 @@
 //! One statement being run: its number, its moment, its policy snapshot, and what its user holds.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use datafusion::execution::session_state::SessionState;
 use enforce::{QueryId, SessionFacts};
@@ -20,6 +21,8 @@ pub(crate) struct Running {
     pub(crate) engine: Arc<Engine>,
     pub(crate) query: QueryId,
     pub(crate) now: Timestamp,
+    /// How many relations had got another name before the snapshot was taken.
+    n_renames: u64,
     pub(crate) snapshot: Arc<Snapshot>,
     pub(crate) principal: policy::Principal,
     pub(crate) who: Membership,
@@ -33,6 +36,7 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(session: &EngineSession, text: &str) -> Self {
+        let n_renames = session.engine.n_renames.load(Ordering::SeqCst);
         let snapshot = session.engine.store.current();
         let who = snapshot.membership(&session.principal);
         let vars = session.vars();
@@ -50,6 +54,7 @@ impl Running {
             engine: Arc::clone(&session.engine),
             query: QueryId(uuid::Uuid::now_v7().as_u128()),
             now,
+            n_renames,
             snapshot,
             principal: session.principal.clone(),
             who,
@@ -66,6 +71,16 @@ impl Running {
         let principal = policy::Principal::user(user);
         let who = self.snapshot.membership(&principal);
         Self { principal, who, ..self.clone() }
+    }
+
+    /// Names and policies of one moment: what got another name since the snapshot was taken is not known to its
+    /// policies by that name.
+    pub(crate) fn check_names(&self) -> Result<(), QueryError> {
+        if self.engine.n_renames.load(Ordering::SeqCst) == self.n_renames {
+            return Ok(());
+        }
+        Err(QueryError::new(ErrorKind::Conflict, "a table or view got another name meanwhile")
+            .with_hint("run the statement again"))
     }
 
     /// A user who was dropped runs nothing more, in whatever session she has open, and whatever her login claimed.

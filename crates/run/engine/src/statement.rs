@@ -107,7 +107,7 @@ fn check_transaction(session: &EngineSession, statement: &Statement) -> Result<(
 fn changes_things(statement: &Statement) -> bool {
     match statement {
         Statement::Governance(governance) => !governance::only_reads(governance),
-        Statement::TableRef(_) => true,
+        Statement::TableRef(_) | Statement::Rename(_) => true,
         Statement::ShowStats(_) => false,
         Statement::Sql(sql) => !matches!(
             **sql,
@@ -143,6 +143,7 @@ async fn route(
     let sql = match statement {
         Statement::Governance(statement) => return governance::run(running, statement, call).await,
         Statement::TableRef(change) => return ddl::alter_refs(running, change, call).await,
+        Statement::Rename(rename) => return ddl::rename(running, rename, call).await,
         Statement::ShowStats(table) => return metadata::stats(running, &table).await,
         Statement::Sql(sql) => as_clients_mean_it(*sql, call.text),
     };
@@ -212,7 +213,7 @@ pub(crate) async fn describe(
     let running = Running::start(session, text);
     running.check_user()?;
     match parse(text)? {
-        None | Some(Statement::TableRef(_)) => Ok(nothing),
+        None | Some(Statement::TableRef(_) | Statement::Rename(_)) => Ok(nothing),
         Some(Statement::ShowStats(_)) => {
             Ok(Description { parameters: Vec::new(), columns: Some(metadata::stats_columns()) })
         }

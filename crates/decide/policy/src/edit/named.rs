@@ -1,7 +1,7 @@
 //! Which policies of a gate-two service speak of a relation by its name.
 
 use crate::Snapshot;
-use crate::model::Policy;
+use crate::model::{Policy, ResourceMap};
 
 /// The policies of `service` that name a table, or every table of its database, enabled or not.
 ///
@@ -12,8 +12,8 @@ pub fn policies_on<'s>(
     database: &str,
     table: &str,
 ) -> Vec<&'s Policy> {
-    let names = |policy: &Policy, level: &str, wanted: &str| {
-        policy.resources.get(level).is_some_and(|values| {
+    let names = |map: &ResourceMap, level: &str, wanted: &str| {
+        map.get(level).is_some_and(|values| {
             let listed = values.values.iter().any(|value| value == "*" || value.eq_ignore_ascii_case(wanted));
             listed != values.is_excludes
         })
@@ -23,6 +23,10 @@ pub fn policies_on<'s>(
         .policies
         .values()
         .filter(|policy| policy.service == service)
-        .filter(|policy| names(policy, "database", database) && names(policy, "table", table))
+        .filter(|policy| {
+            std::iter::once(&policy.resources)
+                .chain(&policy.additional_resources)
+                .any(|map| names(map, "database", database) && names(map, "table", table))
+        })
         .collect()
 }

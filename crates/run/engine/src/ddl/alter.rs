@@ -43,7 +43,7 @@ pub(crate) async fn alter_table(
         AlterTableOperation::RenameColumn { old_column_name, new_column_name } => {
             require(running, &name, &table, Operation::AlterTableRenameColumn)?;
             let (from, to) = (fold_ident(old_column_name), fold_ident(new_column_name));
-            rename_column(running, &name, &table, &from, &to).await?;
+            rename_column(running, &name, &table, (&from, &to), call.text).await?;
         }
         AlterTableOperation::DropColumn { column_names, if_exists: false, drop_behavior: None, .. } => {
             require(running, &name, &table, Operation::AlterTableDropColumn)?;
@@ -97,10 +97,13 @@ async fn rename_column(
     running: &Running,
     name: &RelationName,
     table: &catalog::TableHandle,
-    from: &str,
-    to: &str,
+    (from, to): (&str, &str),
+    text: &str,
 ) -> Result<(), QueryError> {
     let field_id = field_id(name, table, from)?;
+    if table.schema.index_of(to).is_ok() {
+        return Err(super::named_twice(to));
+    }
     // The policies learn the new name before the table bears it: a crash in between leaves a name too many.
     let edit = Edit::RenameColumn {
         service: running.snapshot.gate_two_service(&name.catalog).to_owned(),
@@ -110,7 +113,7 @@ async fn rename_column(
         to: to.to_owned(),
         field_id: Some(field_id),
     };
-    crate::governance::commit_internal(running, &edit).await?;
+    crate::governance::commit(running, &edit, "rename", text).await?;
     let catalog = running.catalog(&name.catalog)?;
     catalog
         .rename_column(&name.namespace, &name.name, from, to)

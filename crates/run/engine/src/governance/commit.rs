@@ -43,27 +43,6 @@ pub(crate) async fn commit(
     Err(QueryError::new(ErrorKind::Conflict, "other edits kept coming first; try again"))
 }
 
-/// An edit that a statement of another kind needs. That statement has checked the right to it.
-pub(crate) async fn commit_internal(running: &Running, edit: &Edit) -> Result<(), QueryError> {
-    let mut membership = running.who.clone();
-    membership.roles.insert(policy::edit::ADMIN.to_owned());
-    let actor = Actor::new(membership);
-    for _ in 0..TRIES_MAX {
-        let snapshot = running.engine.store.current();
-        let change =
-            policy::edit::apply(&snapshot, edit, &actor, running.now).map_err(|error| from_edit(&error))?;
-        if change.is_empty() {
-            return Ok(());
-        }
-        match running.engine.store.commit(&change, snapshot.version(), &running.who.user, running.now).await {
-            Ok(_) => return Ok(()),
-            Err(StoreError::Stale { .. }) => {}
-            Err(error) => return Err(from_store(&error)),
-        }
-    }
-    Err(QueryError::new(ErrorKind::Conflict, "other edits kept coming first; try again"))
-}
-
 /// The session's user with what her door claims for her.
 fn principal(running: &Running) -> policy::Principal {
     running.principal.clone()

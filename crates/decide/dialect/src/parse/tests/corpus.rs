@@ -265,12 +265,10 @@ pub(super) const OTHERS: &[&str] = &[
     "ALTER TABLE t ALTER COLUMN c SET DEFAULT 1",
     "ALTER TABLE t ALTER COLUMN c SET NOT NULL",
     "ALTER TABLE t SET TBLPROPERTIES ('a' = 'b')",
-    "ALTER TABLE policy RENAME TO role",
     "CREATE TABLE policy (user_name INT, role INT, masking policy)",
     "CREATE TABLE t AS SELECT masking policy FROM x",
     "CREATE TABLE t (a LIST<STRUCT<b: LIST<INT>>>, m MAP<VARCHAR, INT>)",
     "CREATE VIEW f.v SECURITY DEFINER AS SELECT id, amt FROM f.s",
-    "ALTER VIEW v RENAME TO w",
     // Sessions and the rest of the protocol.
     "SELECT current_user, session_user, user(), query_user(), current_user(), current_role(), query_user, current_schema()",
     "PREPARE p AS SELECT $1",

@@ -68,3 +68,19 @@ fn branches_and_tags_are_made_and_dropped() {
     assert_eq!(branch.action, RefAction::Create { or_replace: false, if_not_exists: true, version });
     assert_eq!(parse("ALTER TABLE t DROP BRANCH IF EXISTS b").action, RefAction::Drop { if_exists: true });
 }
+
+#[test]
+fn tables_and_views_get_other_names() {
+    let parse = |text: &str| match crate::parse(text) {
+        Ok(crate::ast::Statement::Rename(rename)) => rename,
+        other => panic!("{text}: {other:?}"),
+    };
+    let rename = parse("ALTER TABLE IF EXISTS A.t RENAME TO b.\"U\";");
+    assert_eq!((rename.is_view, rename.if_exists), (false, true));
+    assert_eq!((rename.from.to_string().as_str(), rename.to.to_string().as_str()), ("a.t", "b.U"));
+    assert!(parse("alter view v rename to w").is_view);
+    assert_eq!(parse("ALTER TABLE policy RENAME TO role").to.to_string(), "role");
+    assert!(matches!(sql("ALTER TABLE t RENAME COLUMN a TO b"), Statement::AlterTable(_)));
+    let error = crate::parse("ALTER VIEW v RENAME TO w x").unwrap_err();
+    assert_eq!(error.position, 25, "{error:?}");
+}
