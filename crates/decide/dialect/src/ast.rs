@@ -43,6 +43,13 @@ pub struct ExprText {
     pub span: Span,
 }
 
+/// A query's source text, not parsed yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryText {
+    pub text: String,
+    pub span: Span,
+}
+
 /// One statement of a script.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Statement {
@@ -460,12 +467,17 @@ pub enum Governance {
         user: Option<Ident>,
         table: Name,
     },
-    /// The rest is kept as text; the statement is refused until it is delivered.
     ExplainPolicy {
-        span: Span,
+        query: QueryText,
+        user: Option<Ident>,
     },
     Simulate {
-        span: Span,
+        user: Option<Ident>,
+        /// The roles that the user is to have instead of her own.
+        roles: Option<Vec<Ident>>,
+        /// Governance statements that are to hold for this query.
+        bundle: Option<String>,
+        query: QueryText,
     },
     Reflection {
         span: Span,

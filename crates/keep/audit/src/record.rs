@@ -107,6 +107,9 @@ pub struct AuditRecord {
     pub filters: Vec<AppliedFilter>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub masked_columns: Vec<MaskedColumn>,
+    /// Whose rights were looked at, where that is not the user who asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub simulated_user: Option<String>,
     /// Rows returned or written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
@@ -153,6 +156,7 @@ impl AuditRecord {
             snapshot_version: Version(0),
             filters: Vec::new(),
             masked_columns: Vec::new(),
+            simulated_user: None,
             rows: None,
         }
     }

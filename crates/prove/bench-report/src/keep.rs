@@ -1,6 +1,6 @@
 //! Where reports are written.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
@@ -11,7 +11,9 @@ use crate::report::{Report, json};
 /// # Errors
 /// The folder or a file cannot be written.
 pub fn keep(report: &Report) -> Result<()> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/benchmarks");
+    let own = std::env::var_os("CARGO_MANIFEST_DIR");
+    let own = own.map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    let folder = own.join("../../../docs/benchmarks");
     std::fs::create_dir_all(&folder).with_context(|| format!("`{}` cannot be made", folder.display()))?;
     write(&folder.join(format!("{}.json", report.suite)), &json(std::slice::from_ref(report)))?;
     write(&folder.join(format!("{}.md", report.suite)), &report.page())

@@ -15,7 +15,7 @@ use iceberg::table::Table;
 use iceberg::{NamespaceIdent, Runtime, TableIdent};
 
 use crate::error::{CatalogError, Doing, Result};
-use crate::ledger::{Ledger, PutView};
+use crate::ledger::{Kind, Ledger, PendingRename, PutView};
 use crate::name;
 use crate::table::TableHandle;
 use crate::view::{self, NewView, OnExisting, View};

@@ -32,7 +32,9 @@ impl QueryRecord {
 
 impl Running {
     fn record(&self, action: &str, result: AuditResult) -> AuditRecord {
-        let mut record = AuditRecord::new(self.now, self.who.user.clone(), action, result);
+        let user = self.asker.as_ref().unwrap_or(&self.who.user);
+        let mut record = AuditRecord::new(self.now, user.clone(), action, result);
+        record.simulated_user = self.asker.as_ref().map(|_| self.who.user.clone());
         record.repo_type = REPO_TYPE;
         record.query_id = self.query_id();
         record.door = self.context.door.name().to_owned();

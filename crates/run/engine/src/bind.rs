@@ -127,6 +127,27 @@ pub(crate) fn rules(
     Ok(TableVerdict { filters, columns: verdicts, snapshot_version: running.snapshot.version().0 })
 }
 
+/// Whether a policy's expressions can be evaluated over a table as it is today.
+pub(crate) fn check(running: &Running, handle: &TableHandle, policy: &Policy) -> Result<(), QueryError> {
+    let (state, facts, columns) = (running.state(), running.facts(), Columns::of_table(handle));
+    let names = columns.names(Some(policy));
+    let binder = Binder { state: &state, schema: &columns.today, path: &running.path, names: &names };
+    for item in &policy.filter_items {
+        binder.filter(&item.filter_expr, &facts)?;
+    }
+    let own = pins(policy).columns;
+    let own = own.iter().filter_map(|column| {
+        let at = handle.field_ids.iter().position(|id| Some(*id) == column.field_id)?;
+        columns.today.fields().get(at).map(|field| field.name().as_str())
+    });
+    for column in own {
+        for text in policy.mask_items.iter().filter_map(|item| item.mask.value_expr.as_ref()) {
+            binder.mask(text, column, &facts)?;
+        }
+    }
+    Ok(())
+}
+
 /// What to do about a row filter that cannot be bound; only who may see policies learns which one, and why.
 fn filter_hint(running: &Running, columns: &Columns, filter: &policy::FilterRule) -> String {
     if !running.is_admin() {

@@ -11,9 +11,11 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dialect::ast::Governance;
 use query_api::{Outcome, QueryError};
 
-pub(crate) use commit::commit;
+pub(crate) use commit::{commit, from_edit};
+pub(crate) use edits::edit_of;
 pub(crate) use objects::{grantee_of, scope_of};
 
+use crate::asking::{self, Simulation};
 use crate::error::unsupported;
 use crate::running::Running;
 use crate::show;
@@ -28,6 +30,16 @@ pub(crate) async fn run(
     if let Some(what) = undelivered(&statement) {
         return Err(unsupported(what));
     }
+    let statement = match statement {
+        Governance::ExplainPolicy { query, user } => {
+            return asking::explain(running, &query, user.as_ref(), call).await;
+        }
+        Governance::Simulate { user, roles, bundle, query } => {
+            let simulation = Simulation { user, roles, bundle, query };
+            return Box::pin(asking::simulate(running, &simulation, call)).await;
+        }
+        other => other,
+    };
     if only_reads(&statement) {
         return show::governance::run(running, statement, call).await;
     }
@@ -47,7 +59,6 @@ pub(crate) async fn run(
 fn undelivered(statement: &Governance) -> Option<&'static str> {
     Some(match statement {
         Governance::GrantOwnership { .. } => "GRANT OWNERSHIP",
-        Governance::RollbackPolicy { .. } => "ROLLBACK POLICY",
         Governance::CreateFunction { .. } => "CREATE FUNCTION",
         Governance::DropFunction { .. } => "DROP FUNCTION",
         Governance::DescribeFunction { .. } => "DESCRIBE FUNCTION",
@@ -61,8 +72,6 @@ fn undelivered(statement: &Governance) -> Option<&'static str> {
         Governance::ShowTags { .. } => "SHOW TAGS",
         Governance::CreateTag { .. } => "CREATE TAG",
         Governance::DropTag { .. } => "DROP TAG",
-        Governance::ExplainPolicy { .. } => "EXPLAIN POLICY",
-        Governance::Simulate { .. } => "SIMULATE",
         Governance::Reflection { .. } => "a reflection",
         Governance::Call { .. } => "CALL",
         Governance::InlinePolicies { .. } => "a policy inside CREATE TABLE or CREATE VIEW",
@@ -72,7 +81,7 @@ fn undelivered(statement: &Governance) -> Option<&'static str> {
 
 /// Whether a statement only asks.
 pub(crate) fn only_reads(statement: &Governance) -> bool {
-    columns(statement).is_some()
+    matches!(statement, Governance::Simulate { .. }) || columns(statement).is_some()
 }
 
 /// The word for a statement that gives no rows.
@@ -94,11 +103,13 @@ fn tag_of(statement: &Governance) -> &'static str {
         Governance::CreatePolicy(_) => "CREATE POLICY",
         Governance::AlterPolicy { .. } => "ALTER POLICY",
         Governance::DropPolicy { .. } => "DROP POLICY",
+        Governance::RollbackPolicy { .. } => "ROLLBACK POLICY",
         _ => "SHOW",
     }
 }
 
-/// The columns of a statement that asks; `None` for one that changes something or is not offered yet.
+/// The columns of a statement that asks; `None` for one that changes something, has those of its query, or is not
+/// offered yet.
 pub(crate) fn columns(statement: &Governance) -> Option<SchemaRef> {
     let texts = |names: &[&str]| -> Vec<Field> {
         names.iter().map(|name| Field::new(*name, DataType::Utf8, true)).collect()
@@ -128,6 +139,7 @@ pub(crate) fn columns(statement: &Governance) -> Option<SchemaRef> {
         Governance::ShowEffectivePolicy { .. } => {
             texts(&["kind", "column", "detail", "policy", "policy_version", "reason"])
         }
+        Governance::ExplainPolicy { .. } => return Some(asking::explained_columns()),
         Governance::ShowPolicies { .. } => {
             texts(&["name", "kind", "service", "resource", "grantees", "enabled", "version"])
         }

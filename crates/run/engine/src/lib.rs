@@ -1,5 +1,6 @@
 //! Turns a session and a SQL text into a governed, running query.
 
+mod asking;
 mod auditing;
 mod bind;
 mod clauses;

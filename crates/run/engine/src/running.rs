@@ -22,10 +22,12 @@ pub(crate) struct Running {
     pub(crate) query: QueryId,
     pub(crate) now: Timestamp,
     /// How many relations had got another name before the snapshot was taken.
-    n_renames: u64,
+    pub(crate) n_renames: u64,
     pub(crate) snapshot: Arc<Snapshot>,
     pub(crate) principal: policy::Principal,
     pub(crate) who: Membership,
+    /// Who asks, where that is not the user that the statement is run as.
+    pub(crate) asker: Option<String>,
     pub(crate) context: query_api::RequestContext,
     pub(crate) path: SearchPath,
     pub(crate) time_zone: Option<String>,
@@ -58,6 +60,7 @@ impl Running {
             snapshot,
             principal: session.principal.clone(),
             who,
+            asker: None,
             context,
             path,
             time_zone: vars.settings.get("timezone").cloned(),
@@ -66,11 +69,22 @@ impl Running {
         }
     }
 
+    /// The same statement under other policies.
+    pub(crate) fn under(&self, snapshot: Arc<Snapshot>) -> Self {
+        Self { snapshot, ..self.clone() }
+    }
+
     /// The same statement as another user would run it, for questions about her.
     pub(crate) fn as_user(&self, user: &str) -> Self {
+        self.simulated(Arc::clone(&self.snapshot), user)
+    }
+
+    /// The same statement as it would run for a user under other policies. The audit still tells who asks.
+    pub(crate) fn simulated(&self, snapshot: Arc<Snapshot>, user: &str) -> Self {
         let principal = policy::Principal::user(user);
-        let who = self.snapshot.membership(&principal);
-        Self { principal, who, ..self.clone() }
+        let who = snapshot.membership(&principal);
+        let asker = self.asker.clone().unwrap_or_else(|| self.who.user.clone());
+        Self { principal, who, snapshot, asker: Some(asker), ..self.clone() }
     }
 
     /// Names and policies of one moment: what got another name since the snapshot was taken is not known to its

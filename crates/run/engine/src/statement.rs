@@ -5,17 +5,18 @@ use std::time::Duration;
 
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::DataType;
-use dialect::ast::Statement;
+use dialect::ast::{Governance, Statement};
 use query_api::{Description, Outcome, QueryError, TransactionState};
 use sqlparser::ast;
 use stdx::ErrorKind;
 use tokio_util::sync::CancellationToken;
 
+use crate::asking::Simulation;
 use crate::error::unsupported;
 use crate::query::Bounds;
 use crate::running::Running;
 use crate::session::{EngineSession, Named, syntax};
-use crate::{ddl, dml, explain, governance, metadata, prepared, query, session_statements, show};
+use crate::{asking, ddl, dml, explain, governance, metadata, prepared, query, session_statements, show};
 
 /// What is being run: the parsed statement with its text, its parameters and what ends it.
 pub(crate) struct Call<'a> {
@@ -216,6 +217,10 @@ pub(crate) async fn describe(
         None | Some(Statement::TableRef(_) | Statement::Rename(_)) => Ok(nothing),
         Some(Statement::ShowStats(_)) => {
             Ok(Description { parameters: Vec::new(), columns: Some(metadata::stats_columns()) })
+        }
+        Some(Statement::Governance(Governance::Simulate { user, roles, bundle, query })) => {
+            let simulation = Simulation { user, roles, bundle, query };
+            Box::pin(asking::describe(&running, &simulation, types)).await
         }
         Some(Statement::Governance(statement)) => {
             Ok(Description { parameters: Vec::new(), columns: governance::columns(&statement) })

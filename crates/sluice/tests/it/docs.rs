@@ -16,8 +16,8 @@ enum Part {
 }
 
 fn parts(page: &str) -> Vec<Part> {
-    let page =
-        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page)).unwrap();
+    let own = std::env::var("CARGO_MANIFEST_DIR").unwrap();
+    let page = std::fs::read_to_string(Path::new(&own).join("../..").join(page)).unwrap();
     let mut parts = Vec::new();
     let mut lines = page.lines();
     while let Some(line) = lines.next() {

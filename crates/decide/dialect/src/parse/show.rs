@@ -4,7 +4,7 @@ use sqlparser::tokenizer::Token;
 
 use super::clauses::{grantee, object, privilege};
 use super::policies::shown_target;
-use crate::ast::{Governance, Ident};
+use crate::ast::{Governance, Ident, QueryText};
 use crate::cursor::{Cursor, Parsed};
 
 /// What is not listed here, such as `SHOW TABLES` or `SHOW role`, is SQL.
@@ -166,17 +166,55 @@ pub(super) fn explain_policy(cursor: &mut Cursor<'_>) -> Parsed<Option<Governanc
     if !cursor.is_word_at(1, "POLICY") || !is_query {
         return Ok(None);
     }
-    let start = cursor.position();
-    Ok(Some(Governance::ExplainPolicy { span: cursor.span_to_end(start) }))
+    cursor.skip(2);
+    let n_query = match cursor.rest().len().checked_sub(3) {
+        Some(n) if n > 0 && cursor.are_words_at(n, &["FOR", "USER"]) && cursor.is_name_at(n + 2) => n,
+        _ => cursor.rest().len(),
+    };
+    let query = query_text(cursor, n_query);
+    Ok(Some(Governance::ExplainPolicy { query, user: for_user(cursor)? }))
 }
 
-pub(super) fn simulate(cursor: &mut Cursor<'_>) -> Parsed<Governance> {
+/// The next tokens as they are written.
+fn query_text(cursor: &mut Cursor<'_>, n_tokens: usize) -> QueryText {
     let start = cursor.position();
+    cursor.skip(n_tokens);
+    let span = cursor.span_from(start);
+    QueryText { text: cursor.text.get(span.start..span.end).unwrap_or_default().to_owned(), span }
+}
+
+/// `SIMULATE [AS USER u] [ROLES (r, …)] [WITH POLICIES $bundle$ … $bundle$] query`; a text in plain quotes is no less
+/// a bundle.
+pub(super) fn simulate(cursor: &mut Cursor<'_>) -> Parsed<Governance> {
     cursor.expect("SIMULATE")?;
+    let user = match cursor.eat_all(&["AS", "USER"]) {
+        true => Some(cursor.ident("the name of a user")?),
+        false => None,
+    };
+    let roles = match cursor.eat("ROLES") {
+        true if cursor.is_token_at(0, &Token::LParen) && cursor.is_token_at(1, &Token::RParen) => {
+            cursor.skip(2);
+            Some(Vec::new())
+        }
+        true => Some(cursor.parenthesized(|cursor| cursor.ident("the name of a role"))?),
+        false => None,
+    };
+    // `WITH policies AS (…)` begins a query.
+    let has_bundle = cursor.are_words_at(0, &["WITH", "POLICIES"])
+        && !cursor.is_word_at(2, "AS")
+        && !cursor.is_token_at(2, &Token::LParen);
+    let bundle = match has_bundle {
+        true => {
+            cursor.skip(2);
+            Some(cursor.string("a text between `$bundle$` and `$bundle$`")?)
+        }
+        false => None,
+    };
     if cursor.is_at_end() {
         return Err(cursor.expected_a("a query"));
     }
-    Ok(Governance::Simulate { span: cursor.span_to_end(start) })
+    let n_tokens = cursor.rest().len();
+    Ok(Governance::Simulate { user, roles, bundle, query: query_text(cursor, n_tokens) })
 }
 
 /// `CALL name([argument =>] value, …)`.

@@ -238,12 +238,13 @@ pub(crate) fn restore(draft: &mut Draft<'_>, earlier: &Policy, actor: &Actor, fa
         check_grantee(draft, grantee, faults);
     }
     let newest = current.as_ref().unwrap_or(earlier);
-    let policy = Policy {
+    let mut policy = Policy {
         version: newest.version,
         updated_by: newest.updated_by.clone(),
         updated_at: newest.updated_at,
         ..earlier.clone()
     };
+    super::rename::keep_names(&mut policy, newest);
     clash::tell(draft, &policy);
     draft.put_policy(policy);
 }

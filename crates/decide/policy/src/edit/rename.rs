@@ -85,6 +85,40 @@ pub(crate) fn column(draft: &mut Draft<'_>, column: &Column<'_>, actor: &Actor, 
     }
 }
 
+/// Gives an earlier version of a policy the names that its table and columns got since: going back undoes what the
+/// policy says, and takes no protection off a thing that was renamed (L7).
+pub(crate) fn keep_names(earlier: &mut Policy, newest: &Policy) {
+    let (mut pinned, now) = (pins::pins(earlier), pins::pins(newest));
+    if pinned.table_uuid.is_none() || pinned.table_uuid != now.table_uuid {
+        return;
+    }
+    for map in &newest.additional_resources {
+        if !earlier.additional_resources.contains(map) && *map != earlier.resources {
+            earlier.additional_resources.push(map.clone());
+        }
+    }
+    let is_renamed = |column: &ColumnRef| {
+        column.field_id.is_some() && pinned.columns.iter().any(|old| old.field_id == column.field_id)
+    };
+    let renamed: Vec<ColumnRef> = now
+        .columns
+        .into_iter()
+        .filter(|column| is_renamed(column) && !pinned.columns.contains(column))
+        .collect();
+    for column in renamed {
+        for map in std::iter::once(&mut earlier.resources).chain(&mut earlier.additional_resources) {
+            if let Some(values) = map.get_mut("column")
+                && !values.is_excludes
+                && !values.values.contains(&column.name)
+            {
+                values.values.push(column.name.clone());
+            }
+        }
+        pinned.columns.push(column);
+    }
+    pins::set_pins(earlier, &pinned);
+}
+
 pub(crate) fn table(draft: &mut Draft<'_>, table: &Table<'_>, actor: &Actor, faults: &mut Faults) {
     gate_two(draft, table, actor, faults);
     gate_one(draft, table, actor, faults);

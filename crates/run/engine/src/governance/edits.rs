@@ -73,6 +73,10 @@ pub(crate) async fn edit_of(running: &Running, statement: Governance) -> Result<
             let action = action_of(running, &name.value, action).await?;
             Edit::AlterPolicy { name: name.value, action }
         }
+        Governance::RollbackPolicy { name, version } => {
+            let policy = policies::earlier(running, &name.value, version).await?;
+            Edit::RestorePolicy { policy: Box::new(policy) }
+        }
         _ => return Err(crate::error::internal()),
     })
 }

@@ -176,12 +176,13 @@ pub(crate) async fn recheck(
 
 /// `ALTER POLICY … REBIND`: pins the policy to the table and columns that stand under its names now.
 pub(crate) async fn rebind(running: &Running, policy: &str) -> Result<PolicyAction, QueryError> {
-    let (_, table) = governed_table(running, policy).await?;
+    let (found, pinned) = governed_table(running, policy).await?;
+    let table = tables_of(running, &found).await?.into_iter().next().unwrap_or(pinned);
     let columns = table.schema.fields().iter().filter_map(|field| column_ref(&table, field.name())).collect();
     Ok(PolicyAction::Rebind { uuid: Some(table.uuid.to_string()), columns })
 }
 
-/// A policy of gate two by name, for those who may see policies, with the table that it names.
+/// A policy of gate two by name, for those who may see policies, with the table that it is pinned to or names.
 async fn governed_table(running: &Running, name: &str) -> Result<(Policy, TableHandle), QueryError> {
     let not_found = || QueryError::new(ErrorKind::ObjectNotFound, format!("no such policy `{name}`"));
     if !running.is_admin() {
@@ -189,23 +190,70 @@ async fn governed_table(running: &Running, name: &str) -> Result<(Policy, TableH
     }
     let state = running.snapshot.state();
     let policy = state.policies.values().find(|policy| policy.name == name).ok_or_else(not_found)?;
+    match table_of(running, policy).await? {
+        Some(table) => Ok((policy.clone(), table)),
+        None => {
+            Err(QueryError::new(ErrorKind::TableNotFound, format!("no table of policy `{name}` is there")))
+        }
+    }
+}
+
+/// Of the tables that stand under a policy's names, the one that it is pinned to, else the first.
+async fn table_of(running: &Running, policy: &Policy) -> Result<Option<TableHandle>, QueryError> {
+    let tables = tables_of(running, policy).await?;
+    let pinned = pins(policy).table_uuid;
+    let is_pinned = |table: &TableHandle| pinned.as_deref() == Some(table.uuid.to_string().as_str());
+    let at = tables.iter().position(is_pinned).unwrap_or(0);
+    Ok(tables.into_iter().nth(at))
+}
+
+/// What stands under a policy's names, in the order of the names.
+async fn tables_of(running: &Running, policy: &Policy) -> Result<Vec<TableHandle>, QueryError> {
+    let names_none =
+        || QueryError::new(ErrorKind::Invalid, format!("policy `{}` names no table", policy.name));
     let catalog = running
         .engine
         .catalog_order
         .iter()
         .find(|catalog| running.snapshot.gate_two_service(catalog) == policy.service)
-        .ok_or_else(not_found)?;
-    let value = |level: &str| policy.resources.get(level).and_then(|values| values.values.first()).cloned();
-    let (Some(database), Some(table)) = (value("database"), value("table")) else {
-        return Err(QueryError::new(ErrorKind::Invalid, format!("policy `{name}` names no table")));
-    };
-    let relation = RelationName {
-        catalog: catalog.clone(),
-        namespace: database.split('.').map(str::to_owned).collect(),
-        name: table,
-    };
-    match find(running, &relation).await? {
-        Found::Table(table) => Ok((policy.clone(), table)),
-        _ => Err(table_not_found(&relation.to_string())),
+        .ok_or_else(names_none)?;
+    let mut tables = Vec::new();
+    let mut n_names = 0_usize;
+    for map in std::iter::once(&policy.resources).chain(&policy.additional_resources) {
+        let value = |level: &str| map.get(level).and_then(|values| values.values.first()).cloned();
+        let (Some(database), Some(table)) = (value("database"), value("table")) else { continue };
+        n_names += 1;
+        let namespace = database.split('.').map(str::to_owned).collect();
+        let relation = RelationName { catalog: catalog.clone(), namespace, name: table };
+        if let Found::Table(table) = find(running, &relation).await? {
+            tables.push(table);
+        }
     }
+    if n_names == 0 { Err(names_none()) } else { Ok(tables) }
+}
+
+/// A policy as it was in one of its versions, if it can be evaluated today.
+pub(crate) async fn earlier(running: &Running, name: &str, version: i64) -> Result<Policy, QueryError> {
+    let not_found = || QueryError::new(ErrorKind::ObjectNotFound, format!("no such policy `{name}`"));
+    if !running.is_admin() {
+        return Err(not_found());
+    }
+    let state = running.snapshot.state();
+    let id = state.policies.values().find(|policy| policy.name == name).ok_or_else(not_found)?.id;
+    let entries = running.engine.store.history(id).await.map_err(|error| crate::error::from_store(&error))?;
+    let Some(policy) = entries.into_iter().filter_map(|entry| entry.policy).find(|p| p.version == version)
+    else {
+        return Err(QueryError::new(
+            ErrorKind::ObjectNotFound,
+            format!("policy `{name}` has no version {version}"),
+        )
+        .with_hint("SHOW POLICY HISTORY lists its versions"));
+    };
+    if let Ok(Some(table)) = table_of(running, &policy).await {
+        crate::bind::check(running, &table, &policy).map_err(|error| {
+            let message = format!("version {version} of policy `{name}` does not fit its table today");
+            QueryError::new(error.kind(), format!("{message}: {}", error.message()))
+        })?;
+    }
+    Ok(policy)
 }

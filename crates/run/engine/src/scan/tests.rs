@@ -88,6 +88,8 @@ impl Bench {
             query: QueryId(uuid::Uuid::now_v7().as_u128()),
             now: self.engine.clock.now(),
             who: snapshot.membership(&principal),
+            asker: None,
+            n_renames: 0,
             snapshot,
             principal,
             context: RequestContext { door: Door::Embedded, client_addr: None, application: None },

@@ -1,6 +1,5 @@
 //! Questions about grants, policies and identities.
 
-use datafusion::arrow::datatypes::Schema;
 use dialect::ast::{Governance, GrantObject, Grantee as Written, Ident, Name, PolicyTarget};
 use policy::edit::{GrantRow, Grantee, Reach, Scope};
 use policy::model::{Policy, PolicyKind};
@@ -17,7 +16,7 @@ use crate::resolve::{Found, find, rules_for};
 use crate::running::Running;
 use crate::statement::Call;
 
-type Lines = Vec<Vec<Option<String>>>;
+pub(crate) type Lines = Vec<Vec<Option<String>>>;
 
 pub(crate) async fn run(
     running: &Running,
@@ -73,7 +72,7 @@ fn text(value: &str) -> Option<String> {
     Some(value.to_owned())
 }
 
-fn admin(running: &Running, what: &str) -> Result<(), QueryError> {
+pub(crate) fn admin(running: &Running, what: &str) -> Result<(), QueryError> {
     if running.is_admin() {
         Ok(())
     } else {
@@ -81,11 +80,11 @@ fn admin(running: &Running, what: &str) -> Result<(), QueryError> {
     }
 }
 
-fn self_or_admin(running: &Running, user: &str, what: &str) -> Result<(), QueryError> {
+pub(crate) fn self_or_admin(running: &Running, user: &str, what: &str) -> Result<(), QueryError> {
     if running.who.user == user { Ok(()) } else { admin(running, &format!("{what} for another user")) }
 }
 
-fn known_user(running: &Running, user: &str) -> Result<(), QueryError> {
+pub(crate) fn known_user(running: &Running, user: &str) -> Result<(), QueryError> {
     if running.snapshot.state().users.contains_key(user) {
         Ok(())
     } else {
@@ -260,10 +259,11 @@ async fn effective_policy(
     };
     let older: Vec<Vec<String>> = handle.field_ids.iter().map(|id| handle.former_names(*id)).collect();
     let rules = rules_for(&asked, &name, &handle.schema, &older, handle.owner.as_deref());
-    Ok(effective_lines(running, &handle.schema, &rules))
+    let columns: Vec<String> = handle.schema.fields().iter().map(|field| field.name().clone()).collect();
+    Ok(effective_lines(running, &columns, &rules))
 }
 
-fn effective_lines(running: &Running, schema: &Schema, rules: &TableRules) -> Lines {
+pub(crate) fn effective_lines(running: &Running, columns: &[String], rules: &TableRules) -> Lines {
     let told = |value: &str| if running.is_admin() { text(value) } else { None };
     let mut lines = Vec::new();
     for filter in &rules.filters {
@@ -276,7 +276,7 @@ fn effective_lines(running: &Running, schema: &Schema, rules: &TableRules) -> Li
             filter.broken.clone(),
         ]);
     }
-    for (field, rule) in schema.fields().iter().zip(&rules.columns) {
+    for (column, rule) in columns.iter().zip(&rules.columns) {
         match rule {
             ColumnRule::Raw => {}
             ColumnRule::Masked(mask) => {
@@ -286,7 +286,7 @@ fn effective_lines(running: &Running, schema: &Schema, rules: &TableRules) -> Li
                 };
                 lines.push(vec![
                     text("column_mask"),
-                    text(field.name()),
+                    text(column),
                     Some(detail),
                     told(&mask.policy_name),
                     told(&mask.policy_version.to_string()),
@@ -295,7 +295,7 @@ fn effective_lines(running: &Running, schema: &Schema, rules: &TableRules) -> Li
             }
             ColumnRule::Restricted(restriction) => lines.push(vec![
                 text("column_restriction"),
-                text(field.name()),
+                text(column),
                 text("NULL"),
                 restriction.policy_name.as_deref().and_then(told),
                 None,
@@ -444,7 +444,7 @@ async fn history(running: &Running, name: &str) -> Result<Lines, QueryError> {
         let statement =
             entry.policy.as_ref().and_then(|policy| policy_text::create_statement(policy, &catalog));
         lines.push(vec![
-            Some(entry.version.0.to_string()),
+            entry.policy.as_ref().map(|policy| policy.version.to_string()),
             Some(entry.at.to_rfc3339()),
             Some(entry.by),
             text(change),

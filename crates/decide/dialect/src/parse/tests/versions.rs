@@ -3,7 +3,7 @@
 use sqlparser::ast::Statement;
 
 use super::sql;
-use crate::ast::{RefAction, RefKind, RefVersion};
+use crate::ast::{Governance, RefAction, RefKind, RefVersion};
 
 /// The statement prints in a spelling that reads as the same again.
 fn check(statement: &str, printed: &str) {
@@ -83,4 +83,33 @@ fn tables_and_views_get_other_names() {
     assert!(matches!(sql("ALTER TABLE t RENAME COLUMN a TO b"), Statement::AlterTable(_)));
     let error = crate::parse("ALTER VIEW v RENAME TO w x").unwrap_err();
     assert_eq!(error.position, 25, "{error:?}");
+}
+
+#[test]
+fn questions_keep_their_query_as_it_is_written() {
+    let parse = |text: &str| match crate::parse(text) {
+        Ok(crate::ast::Statement::Governance(asked)) => asked,
+        other => panic!("{text}: {other:?}"),
+    };
+    let explained = |text: &str| match parse(text) {
+        Governance::ExplainPolicy { query, user } => (query.text, user.map(|user| user.value)),
+        other => panic!("{text}: {other:?}"),
+    };
+    let own = ("SELECT a  FROM t".to_owned(), None);
+    assert_eq!(explained("EXPLAIN POLICY SELECT a  FROM t ;"), own);
+    assert_eq!(explained("EXPLAIN POLICY SELECT a  FROM t FOR USER Ana"), (own.0, Some("ana".to_owned())));
+    let Governance::Simulate { user, roles, bundle, query } = parse(
+        "SIMULATE AS USER u ROLES () WITH POLICIES 'x;' WITH policies AS (SELECT 1) SELECT * FROM policies",
+    ) else {
+        panic!("not a simulation")
+    };
+    assert_eq!((user.unwrap().value.as_str(), roles, bundle.as_deref()), ("u", Some(Vec::new()), Some("x;")));
+    assert_eq!(query.text, "WITH policies AS (SELECT 1) SELECT * FROM policies");
+    let Governance::Simulate { bundle: None, query, .. } =
+        parse("SIMULATE WITH policies (a) AS (SELECT 1) TABLE policies")
+    else {
+        panic!("a bundle where there is none")
+    };
+    assert_eq!(query.span.start, 9);
+    assert!(crate::parse("SIMULATE AS USER u").is_err());
 }
