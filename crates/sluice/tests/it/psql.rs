@@ -144,7 +144,6 @@ async fn no_listing_command_fails() {
             "\\dE",
             "\\dT",
             "\\dT+",
-            "\\dx",
             "\\dp",
             "\\dp shop.*",
             "\\encoding",
