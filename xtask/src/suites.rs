@@ -82,8 +82,13 @@ impl Context {
         command
     }
 
-    /// Builds the binary as the tests build it, so that no dependency is compiled a second time for it, and says where it is.
+    /// The server and its commands.
     pub(crate) fn sluice(&self) -> Result<PathBuf> {
+        self.binary("sluice")
+    }
+
+    /// Builds a binary as the tests build it, so that no crate is compiled a second time for it, and says where it is.
+    fn binary(&self, name: &str) -> Result<PathBuf> {
         let args =
             ["build", "--workspace", "--all-targets", "--locked", "--message-format=json-render-diagnostics"];
         println!("$ cargo {}", args.join(" "));
@@ -96,18 +101,19 @@ impl Context {
             bail!("the build failed");
         }
         let messages = String::from_utf8_lossy(&output.stdout);
-        messages.lines().find_map(sluice_path).context("the build made no binary `sluice`")
+        let path = messages.lines().find_map(|message| binary_path(message, name));
+        path.with_context(|| format!("the build made no binary `{name}`"))
     }
 }
 
-/// The executable in one of cargo's messages, where it is the binary `sluice` itself and not its tests.
-fn sluice_path(message: &str) -> Option<PathBuf> {
+/// The executable in one of cargo's messages, where it is the binary itself and not its tests.
+fn binary_path(message: &str, name: &str) -> Option<PathBuf> {
     let message: serde_json::Value = serde_json::from_str(message).ok()?;
     let target = message.get("target")?;
     let is_binary = target.get("kind")?.as_array()?.iter().any(|kind| kind == "bin");
     let is_test = message.get("profile")?.get("test")?.as_bool()?;
     let path = message.get("executable")?.as_str()?;
-    (target.get("name")? == "sluice" && is_binary && !is_test).then(|| PathBuf::from(path))
+    (target.get("name")? == name && is_binary && !is_test).then(|| PathBuf::from(path))
 }
 
 /// The parts that are named, in CI's order; all of them where none is. `clients` names every part below it.
@@ -212,8 +218,10 @@ pub(crate) fn scenarios(context: &Context, filter: Option<&str>) -> Result<Tally
 }
 
 fn scenario_runner(context: &Context, filter: Option<&str>) -> Result<Report> {
-    let mut command = context.cargo(&["run", "--quiet", "--locked", "--package", "scenarios", "--"]);
-    command.args(filter);
+    let mut command = Command::new(context.binary("scenarios")?);
+    command.args(filter).current_dir(&context.root);
+    // As cargo would tell it where its files are.
+    command.env("CARGO_MANIFEST_DIR", context.root.join("crates/prove/scenarios"));
     count(command, Counting::ByLines)
 }
 
@@ -288,8 +296,9 @@ mod tests {
                 r#"{{"target":{{"name":"sluice","kind":["{kind}"]}},"profile":{{"test":{test}}},"executable":"/x/sluice"}}"#
             )
         };
-        assert_eq!(sluice_path(&message("bin", false)), Some(PathBuf::from("/x/sluice")));
-        assert_eq!(sluice_path(&message("bin", true)), None);
-        assert_eq!(sluice_path(&message("test", true)), None);
+        assert_eq!(binary_path(&message("bin", false), "sluice"), Some(PathBuf::from("/x/sluice")));
+        assert_eq!(binary_path(&message("bin", false), "scenarios"), None);
+        assert_eq!(binary_path(&message("bin", true), "sluice"), None);
+        assert_eq!(binary_path(&message("test", true), "sluice"), None);
     }
 }
