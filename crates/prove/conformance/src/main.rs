@@ -15,6 +15,9 @@ struct Arguments {
     /// The folder with the data
     #[arg(long, env = "SLUICE_CONFORMANCE", default_value = DEFAULT_DIR)]
     dir: PathBuf,
+    /// Where files lie that tests name, such as definitions, if not in the folder itself
+    #[arg(long, default_value = DEFAULT_DIR)]
+    references: PathBuf,
     /// Which evaluator answers; with both, a case passes when both pass
     #[arg(long, value_enum, default_value_t = EngineChoice::Both)]
     engine: EngineChoice,
@@ -29,7 +32,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    let Arguments { dir, engine, verbose, page, filter } = Arguments::parse();
+    let Arguments { dir, references, engine, verbose, page, filter } = Arguments::parse();
     if !dir.is_dir() {
         // Named in the page of limits, so that a checkout without the data is not taken for one that passed.
         println!("skipped conformance: there is no folder `{}`", dir.display());
@@ -48,7 +51,8 @@ fn main() -> ExitCode {
             }
         };
     }
-    match conformance::run(&dir, &Options { engine, is_verbose: verbose, filter }) {
+    let options = Options { engine, is_verbose: verbose, filter, references: Some(references) };
+    match conformance::run(&dir, &options) {
         Ok(sum) => {
             println!("{sum}");
             if sum.n_failed == 0 && sum.n_passed > 0 { ExitCode::SUCCESS } else { ExitCode::from(1) }

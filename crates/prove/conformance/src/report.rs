@@ -49,7 +49,7 @@ impl FileReport {
         sum
     }
 
-    /// A line for the file, one for each skip and, where asked for, those of each failure.
+    /// A line for the file, one for each skip and failure and, where asked for, all that differs.
     pub(crate) fn print(&self, is_verbose: bool) {
         let Sum { n_passed, n_failed, n_skipped } = self.sum();
         println!("{:<76} {n_passed:>4}/{n_failed}/{}", self.path, self.cases.len());
@@ -62,7 +62,10 @@ impl FileReport {
                     println!("  FAILED {}#{number} {name}", self.path);
                     lines.iter().for_each(|line| println!("    {line}"));
                 }
-                Outcome::Failed(_) => {}
+                Outcome::Failed(lines) => {
+                    let first = lines.first().map_or("", String::as_str);
+                    println!("  FAILED {}#{number} {name}: {first}", self.path);
+                }
             }
         }
         debug_assert_eq!(n_passed + n_failed + n_skipped, self.cases.len() as u64, "every case counts once");

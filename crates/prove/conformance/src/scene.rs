@@ -19,6 +19,8 @@ pub(crate) struct Scene {
     pub(crate) downloaded: Downloaded,
     pub(crate) settings: PluginSettings,
     pub(crate) locations: Vec<LocationTable>,
+    /// Files that enrichers name and that are not there; Ranger's enrichers then add nothing.
+    pub(crate) missing: Vec<String>,
 }
 
 /// What stands beside the policies.
@@ -60,6 +62,7 @@ impl Scene {
         let enrichers = enrichers(&policies);
         let mut tags = beside.tags.clone();
         let mut locations = Vec::new();
+        let mut missing = Vec::new();
         for enricher in &enrichers {
             let option = |name: &str| {
                 enricher.pointer("/enricherOptions").and_then(|o| o.get(name)).and_then(Value::as_str)
@@ -68,16 +71,19 @@ impl Scene {
             if class.ends_with("RangerTagEnricher")
                 && let Some(name) = option("serviceTagsFileName")
             {
-                tags = tags.or(Some(corpus.class_path_json(name, file)?));
+                if tags.is_none() && is_at_hand(corpus, file, name, &mut missing) {
+                    tags = Some(corpus.class_path_json(name, file)?);
+                }
             } else if class.ends_with("RangerFileBasedGeolocationProvider")
                 && let Some(name) = option("FilePath")
+                && is_at_hand(corpus, file, name, &mut missing)
             {
                 let text = corpus.class_path_text(name, file)?;
                 let prefix = option("geolocation.meta.prefix").unwrap_or("");
                 locations.push(locations::read(&text, prefix).with_context(|| format!("`{name}`"))?);
             }
         }
-        fill_in_definitions(corpus, &mut policies)?;
+        fill_in_definitions(corpus, file, &mut policies)?;
         let mut policies = ServicePolicies::from_value(policies).context("the policies")?;
         policies.service_name.get_or_insert_with(|| "the service".to_owned());
         let tags = tags.map(ServiceTags::from_value).transpose().context("the tags")?;
@@ -95,7 +101,7 @@ impl Scene {
             Some("audit-none") => AuditMode::Nothing,
             _ => AuditMode::ByPolicy,
         };
-        Ok(Self { downloaded, settings, locations })
+        Ok(Self { downloaded, settings, locations, missing })
     }
 
     /// The number that a policy has in the file; Ranger's -1 for none.
@@ -125,22 +131,41 @@ fn engine_policies(json: &Value) -> Value {
     Value::Object(policies)
 }
 
+/// Whether a file that an enricher names can be read; it is noted where it cannot.
+fn is_at_hand(corpus: &Corpus, file: &DataFile, name: &str, missing: &mut Vec<String>) -> bool {
+    let is_there = corpus.class_path_text(name, file).is_ok();
+    if !is_there {
+        missing.push(name.to_owned());
+    }
+    is_there
+}
+
 /// A definition that the file leaves out is the one that Ranger ships.
-fn fill_in_definitions(corpus: &Corpus, policies: &mut Value) -> Result<()> {
-    let kind_of_policies =
-        policies.pointer("/policies/0/serviceType").and_then(Value::as_str).map(str::to_owned);
+fn fill_in_definitions(corpus: &Corpus, file: &DataFile, policies: &mut Value) -> Result<()> {
     if let Some(tags) = policies.get_mut("tagPolicies").and_then(Value::as_object_mut)
         && tags.get("serviceDef").is_none_or(Value::is_null)
     {
         tags.insert("serviceDef".to_owned(), corpus.shipped_definition("tag")?);
     }
-    if let Some(policies) = policies.as_object_mut()
-        && policies.get("serviceDef").is_none_or(Value::is_null)
-        && let Some(kind) = kind_of_policies
+    if policies.get("serviceDef").is_none_or(Value::is_null)
+        && let Some(kind) = kind_of_service(policies, &file.json)
+        && let Some(policies) = policies.as_object_mut()
     {
         policies.insert("serviceDef".to_owned(), corpus.shipped_definition(&kind)?);
     }
     Ok(())
+}
+
+/// Of which type the service is: its policies say so, or else the file or a request of it.
+fn kind_of_service(policies: &Value, file: &Value) -> Option<String> {
+    let named = |json: &Value| json.get("serviceType").and_then(Value::as_str).map(str::to_owned);
+    let zones = policies.get("securityZones").and_then(Value::as_object).into_iter().flatten();
+    let in_zones = zones.flat_map(|(_, zone)| objects(zone.get("policies")));
+    let by_policy = objects(policies.get("policies")).chain(in_zones).find_map(named);
+    let requests = || file.as_array().into_iter().flatten();
+    let contexts =
+        || requests().filter_map(|test| test.pointer("/request/context").or_else(|| test.get("context")));
+    by_policy.or_else(|| named(policies)).or_else(|| named(file)).or_else(|| contexts().find_map(named))
 }
 
 /// Of both definitions.

@@ -1,6 +1,7 @@
 //! Made-up policies and requests: the product's evaluator and the obvious one must agree, and laws must hold.
 
 mod asked;
+mod cases;
 mod made;
 
 use std::sync::Arc;

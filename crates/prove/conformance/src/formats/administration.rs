@@ -29,9 +29,9 @@ pub(crate) fn drive(corpus: &Corpus, file: &DataFile) -> Result<Vec<Case>> {
     // Questions about plain access are asked of the definitions that Ranger's tests keep for it.
     let stand_in =
         format!("classpath/admin/service-defs/test-{}-servicedef.json", own.name.clone().unwrap_or_default());
-    let def = match corpus.has(&stand_in) {
-        true => ServiceDef::from_value(corpus.load(&stand_in)?.json)?,
-        false => own,
+    let def = match corpus.shared_json(&stand_in)? {
+        Some(def) => ServiceDef::from_value(def)?,
+        None => own,
     };
     let access_state = state_by(def)?;
     let plain = read(&access_state, Items::All)?;

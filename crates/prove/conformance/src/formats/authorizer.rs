@@ -34,8 +34,8 @@ struct Service {
     of_datasets: BTreeSet<i64>,
 }
 
-pub(crate) fn drive(corpus: &Corpus, file: &DataFile, setup: &Setup) -> Result<Option<Vec<Case>>> {
-    let Some(tests) = file.json.as_array() else { return Ok(None) };
+pub(crate) fn drive(corpus: &Corpus, file: &DataFile, setup: &Setup) -> Result<Vec<Case>> {
+    let tests = file.json.as_array().context("no list of tests")?;
     let mut services: BTreeMap<String, Arc<Service>> = BTreeMap::new();
     let mut cases = Vec::new();
     for test in tests.iter().filter(|test| test.get("request").or(test.get("resource")).is_some()) {
@@ -55,17 +55,13 @@ pub(crate) fn drive(corpus: &Corpus, file: &DataFile, setup: &Setup) -> Result<O
         let name = test.pointer("/request/requestId").or(test.pointer("/resource/name")).and_then(text);
         cases.push(Case { number: cases.len() + 1, name: name.unwrap_or_default(), outcome });
     }
-    Ok(Some(cases))
+    Ok(cases)
 }
 
 impl Service {
     fn read(corpus: &Corpus, file: &DataFile, setup: &Setup, name: &str) -> Result<Self> {
-        let path = |suffix: &str| format!("{}/{name}{suffix}.json", file.folder());
-        let other = |suffix: &str| -> Result<Option<Value>> {
-            let path = path(suffix);
-            if corpus.has(&path) { Ok(Some(corpus.load(&path)?.json)) } else { Ok(None) }
-        };
-        let policies = corpus.load(&path(""))?.json;
+        let other = |suffix: &str| corpus.json_beside(file, &format!("{name}{suffix}.json"));
+        let policies = other("")?.with_context(|| format!("there is no `{name}.json` beside it"))?;
         let beside =
             Beside { tags: other("_tag")?, roles: other("_roles")?, user_store: other("_userstore")? };
         let mut of_datasets = BTreeSet::new();
@@ -92,7 +88,8 @@ impl Service {
         let request = test.get("request").unwrap_or(&Value::Null);
         let who = self.who(engine, request.get("user").unwrap_or(&Value::Null));
         let info = context.get("additionalInfo").unwrap_or(&Value::Null);
-        let request_context = request_context(context, info);
+        let mut request_context = request_context(context, info);
+        request_context.user_attributes = attributes(request.get("user").unwrap_or(&Value::Null));
         let at = context.get("accessTime").and_then(Value::as_i64).filter(|at| *at > 0);
         let asking = AuthzContext {
             service: &self.scene.downloaded.service,
@@ -320,6 +317,13 @@ fn request_context(context: &Value, info: &Value) -> RequestContext {
         found.attributes.insert(key.clone(), value);
     }
     found
+}
+
+/// The attributes that a request gives its user, in place of those that are known of her.
+fn attributes(user: &Value) -> Option<BTreeMap<String, BTreeMap<String, String>>> {
+    let given = user.get("attributes").and_then(Value::as_object).filter(|given| !given.is_empty())?;
+    let given = given.iter().filter_map(|(name, value)| Some((name.clone(), text(value)?))).collect();
+    Some(BTreeMap::from([(user.get("name").and_then(text)?, given)]))
 }
 
 fn evaluated(answer: &AuthzAnswer) -> Vec<(String, &Evaluated)> {

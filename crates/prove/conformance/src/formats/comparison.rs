@@ -27,7 +27,7 @@ fn run(corpus: &Corpus, file: &DataFile, test: &Value, setup: &Setup) -> Result<
                 .context("no file is named")?;
             // The class path's folder is this folder under another name.
             let below = path.split("/comparison/").last().unwrap_or(path);
-            Ok(corpus.load(&format!("{}/{below}", file.folder()))?.json)
+            corpus.json_beside(file, below)?.with_context(|| format!("there is no `{below}` beside it"))
         };
         let beside = Beside { tags: Some(named("serviceTagsFile")?), ..Beside::default() };
         let scene =

@@ -13,7 +13,7 @@ use crate::corpus::{Corpus, DataFile};
 use crate::engines::{Engine, engines, judge};
 use crate::question::Question;
 use crate::report::{Case, Outcome};
-use crate::scene::{Scene, flag, text, texts};
+use crate::scene::{Scene, flag, objects, text, texts};
 
 /// Every test of both rounds.
 pub(crate) fn drive(corpus: &Corpus, file: &DataFile, mut setup: Setup) -> Result<Vec<Case>> {
@@ -81,9 +81,19 @@ fn round(
 /// Policies by their differences, and zones put in place of the former ones.
 fn update(scene: &mut Scene, updated: &Value) -> Result<Change> {
     let mut deltas = Vec::new();
-    let list = updated.get("policyDeltas").and_then(Value::as_array).into_iter().flatten();
-    for delta in list.filter(|delta| delta.is_object()) {
+    for delta in objects(updated.get("policyDeltas")) {
         deltas.push(ranger_wire::PolicyDelta::from_value(delta.clone())?);
+    }
+    // Those of a zone's policies may stand with the zone.
+    let zones = updated.get("securityZones").and_then(Value::as_object).into_iter().flatten();
+    for (zone, info) in zones {
+        for delta in objects(info.get("policyDeltas")) {
+            let mut delta = ranger_wire::PolicyDelta::from_value(delta.clone())?;
+            if let Some(policy) = &mut delta.policy {
+                policy.zone_name = Some(zone.clone());
+            }
+            deltas.push(delta);
+        }
     }
     let mut change = scene.downloaded.take(&deltas)?;
     let zones = serde_json::json!({ "securityZones": updated.get("securityZones") });
@@ -111,7 +121,7 @@ fn run(scene: &Scene, test: &Value, engines: &[Engine], now: Timestamp) -> Resul
     question.context.group_attributes = attributes("groupAttributes");
     Ok(judge(engines, |engine| {
         let mut lines = Vec::new();
-        if let Some(expected) = test.get("result") {
+        if let Some(expected) = expectation(test, "result") {
             let answer = engine.evaluate(PolicyKind::Access, &question);
             let is = |name: &str| flag(expected.get(name)).unwrap_or(false);
             expect("isAllowed", &is("isAllowed"), &answer.is_allowed, &mut lines);
@@ -121,7 +131,7 @@ fn run(scene: &Scene, test: &Value, engines: &[Engine], now: Timestamp) -> Resul
                 lines.push(format!("policy: expected {wanted}, was {}", scene.number(answer.policy)));
             }
         }
-        if let Some(expected) = test.get("resourceAccessInfo")
+        if let Some(expected) = expectation(test, "resourceAccessInfo")
             && let Some(found) = engine.resource_access(&question)
         {
             let set = |name: &str| texts(expected.get(name)).into_iter().collect::<BTreeSet<_>>();
@@ -130,7 +140,7 @@ fn run(scene: &Scene, test: &Value, engines: &[Engine], now: Timestamp) -> Resul
             expect("deniedUsers", &set("deniedUsers"), &found.denied_users, &mut lines);
             expect("deniedGroups", &set("deniedGroups"), &found.denied_groups, &mut lines);
         }
-        if let Some(expected) = test.get("dataMaskResult") {
+        if let Some(expected) = expectation(test, "dataMaskResult") {
             let answer = engine.evaluate(PolicyKind::Mask, &question);
             let info =
                 |name: &str| expected.get("additionalInfo").and_then(|info| info.get(name)).and_then(text);
@@ -142,15 +152,23 @@ fn run(scene: &Scene, test: &Value, engines: &[Engine], now: Timestamp) -> Resul
             expect("mask", &wanted, &actual, &mut lines);
             expect("mask policy", &policy_number(expected), &scene.number(answer.policy), &mut lines);
         }
-        if let Some(expected) = test.get("rowFilterResult") {
+        if let Some(expected) = expectation(test, "rowFilterResult") {
             let answer = engine.evaluate(PolicyKind::RowFilter, &question);
             let wanted = expected.pointer("/additionalInfo/filterExpr").and_then(text);
             let actual = answer.filter.clone().filter(|_| answer.is_allowed);
             expect("filter", &wanted, &actual, &mut lines);
             expect("filter policy", &policy_number(expected), &scene.number(answer.policy), &mut lines);
         }
+        if !lines.is_empty() {
+            lines.extend(scene.missing.iter().map(|name| format!("`{name}`, which it names, is not there")));
+        }
         lines
     }))
+}
+
+/// What a test expects; null is nothing.
+fn expectation<'j>(test: &'j Value, name: &str) -> Option<&'j Value> {
+    test.get(name).filter(|expected| expected.is_object())
 }
 
 fn policy_number(expected: &Value) -> i64 {

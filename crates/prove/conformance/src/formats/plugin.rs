@@ -40,10 +40,12 @@ pub(crate) fn drive(corpus: &Corpus, file: &DataFile, setup: &Setup) -> Result<V
             return Ok(Outcome::Skipped(SHARED.to_owned()));
         }
         let mut outcome = Outcome::Passed;
-        if let Some(expected) = test.get("result") {
+        if let Some(expected) = test.get("result").filter(|expected| expected.is_object()) {
             outcome = judge(&engines, |engine| differences(&scene, engine, &question, expected));
         }
-        if let (Outcome::Passed, Some(expected)) = (&outcome, test.get("acls")) {
+        if let (Outcome::Passed, Some(expected)) =
+            (&outcome, test.get("acls").filter(|expected| expected.is_object()))
+        {
             let expected = acls::Expected::of_acls(expected);
             outcome = judge(&engines, |engine| match engine {
                 Engine::Fast(_) => acls::differences(&expected, &acls::acls(engine, &question), &scene),

@@ -19,9 +19,11 @@ const POLICIES: &str = "dev_polaris.json";
 
 /// Operations by a principal, as Polaris's own tests have them.
 pub(crate) fn drive(corpus: &Corpus, file: &DataFile, setup: &Setup) -> Result<Vec<Case>> {
-    let beside = |name: &str| corpus.load(&format!("{}/{name}", file.folder()));
-    let operations = beside(OPERATIONS)?.json;
-    let scene = scene(corpus, &beside(POLICIES)?, setup)?;
+    let beside = |name: &str| {
+        corpus.json_beside(file, name)?.with_context(|| format!("there is no `{name}` beside it"))
+    };
+    let operations = beside(OPERATIONS)?;
+    let scene = scene(corpus, file, beside(POLICIES)?, setup)?;
     let engines = engines(setup.engine, &scene.downloaded.state, &scene.settings)?;
     let run = |test: &Value| -> Result<Outcome> {
         let request = test.get("request").context("no request")?;
@@ -60,7 +62,7 @@ pub(crate) fn drive(corpus: &Corpus, file: &DataFile, setup: &Setup) -> Result<V
 /// What Ranger's own engine answered with the policies of this file, as a text beside it tells:
 /// `service user=u roles=[r] name [access, …] => ALLOW`.
 pub(crate) fn drive_recorded(corpus: &Corpus, file: &DataFile, setup: &Setup) -> Result<Vec<Case>> {
-    let scene = scene(corpus, file, setup)?;
+    let scene = scene(corpus, file, file.json.clone(), setup)?;
     let engines = engines(setup.engine, &scene.downloaded.state, &scene.settings)?;
     let mut cases = Vec::new();
     for recorded in corpus.texts_beside(file)? {
@@ -111,8 +113,8 @@ fn run_recorded(scene: &Scene, engines: &[Engine], line: &str, setup: &Setup) ->
     }))
 }
 
-fn scene(corpus: &Corpus, file: &DataFile, setup: &Setup) -> Result<Scene> {
-    Scene::of_download(corpus, file, file.json.clone(), &Beside::default(), setup.settings.clone())
+fn scene(corpus: &Corpus, file: &DataFile, policies: Value, setup: &Setup) -> Result<Scene> {
+    Scene::of_download(corpus, file, policies, &Beside::default(), setup.settings.clone())
 }
 
 fn is_named(scene: &Scene, user: &str) -> bool {

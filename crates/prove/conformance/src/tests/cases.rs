@@ -1,0 +1,95 @@
+//! The runner against small cases of each format, and against folders that hold something else.
+
+use std::path::PathBuf;
+
+use crate::{EngineChoice, Options, Sum, run};
+
+fn options() -> Options {
+    Options { engine: EngineChoice::Both, is_verbose: true, filter: None, references: None }
+}
+
+/// Asked for when it runs: folders of artifacts are shared between checkouts.
+fn cases() -> PathBuf {
+    PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("cases")
+}
+
+fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let root = std::env::temp_dir().join(format!("cases-{}-{name}", std::process::id()));
+    for (path, text) in files {
+        let whole = root.join(path);
+        std::fs::create_dir_all(whole.parent().unwrap()).unwrap();
+        std::fs::write(whole, text).unwrap();
+    }
+    root
+}
+
+fn sum_of(name: &str, files: &[(&str, &str)]) -> Sum {
+    let root = folder(name, files);
+    let sum = run(&root, &options()).unwrap();
+    std::fs::remove_dir_all(root).unwrap();
+    sum
+}
+
+#[test]
+fn the_cases_beside_the_crate_pass() {
+    let sum = run(&cases(), &options()).unwrap();
+    assert_eq!((sum.n_failed, sum.n_skipped), (0, 0));
+    assert!(sum.n_passed > 250, "{sum}");
+}
+
+#[test]
+fn a_part_of_the_cases_is_read_wherever_it_lies() {
+    let cases = cases();
+    for part in ["resourcematcher", "aclprovider"] {
+        let sum = run(&cases.join(part), &options()).unwrap();
+        assert!(sum.n_failed == 0 && sum.n_passed > 0, "{part}: {sum}");
+    }
+    let text = std::fs::read_to_string(cases.join("policyengine/no_denials.json")).unwrap();
+    for place in ["loose.json", "some/where/else.json", "plugin/odd.json"] {
+        assert_eq!(
+            sum_of("part", &[(place, &text)]),
+            Sum { n_passed: 3, n_failed: 0, n_skipped: 0 },
+            "{place}"
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_read_fails() {
+    for (name, text) in [
+        ("no JSON", "{\"tests\": ["),
+        ("no format", "{\"what\": 1}"),
+        ("nothing", "{}"),
+        ("no list", "\"text\""),
+        ("no tests", "{\"policies\": [], \"serviceName\": \"s\", \"tests\": []}"),
+        ("schedules without cases", "[{\"name\": \"a\"}]"),
+    ] {
+        let sum = sum_of("unread", &[("policyengine/a.json", text)]);
+        assert_eq!((sum.n_passed, sum.n_failed), (0, 1), "{name}");
+    }
+}
+
+#[test]
+fn a_case_is_skipped_for_what_is_in_it_alone() {
+    let tests = r#"[{"name": "odd", "type": "noSuchMatch", "resource": {"elements": {}}, "result": true}]"#;
+    let file = format!(
+        r#"{{"serviceDef": {{"name": "d", "resources": [{{"name": "a", "level": 1}}]}},
+            "testCases": [{{"name": "g", "policyResources": {{"a": {{"values": ["x"]}}}}, "tests": {tests}}}]}}"#
+    );
+    assert_eq!(sum_of("odd", &[("resourcematcher/a.json", &file)]).n_skipped, 1);
+    let lists = |user: &str| {
+        format!(
+            r#"{{"testCases": [{{"name": "g", "servicePolicies": {{"serviceName": "s",
+                "serviceDef": {{"name": "d", "resources": [{{"name": "a", "level": 1}}], "accessTypes": [{{"name": "read"}}]}},
+                "policies": [{{"id": 1, "name": "p", "resources": {{"a": {{"values": ["x"]}}}},
+                  "policyItems": [{{"accesses": [{{"type": "read"}}], "users": ["u"]}}]}}]}},
+                "tests": [{{"name": "t", "resource": {{"elements": {{"a": "x"}}}},
+                  "userPermissions": {{"{user}": {{"write": {{"result": 1, "isFinal": true}}}}}}}}]}}]}}"#
+        )
+    };
+    // Of somebody whom no policy names nothing can be listed; a list that is merely wrong is a failure.
+    let sum = |group: &str, user: &str| sum_of("lists", &[(&format!("{group}/a.json"), &lists(user))]);
+    assert_eq!(sum("hdfs-agent", "nobody").n_skipped, 1);
+    assert_eq!(sum("hdfs-agent", "u").n_failed, 1);
+    assert_eq!(sum("aclprovider", "nobody").n_failed, 1);
+}
