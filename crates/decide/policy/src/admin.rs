@@ -13,6 +13,8 @@ use crate::model::{Item, Policy, PolicyId, PolicyKind, ResourceMap, Service, Ser
 
 /// The access type that any item with `delegateAdmin` holds.
 const ADMIN_ACCESS: &str = "_admin";
+/// The access type that any item holds which gives anything.
+const ANY_ACCESS: &str = "_any";
 
 /// For what the right is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,9 +224,10 @@ impl Administration {
     /// Whether any one policy without a zone gives an access type on all of these resources.
     pub fn gives(&self, who: &Membership, maps: &[ResourceMap], access: &str) -> bool {
         let access = access.to_lowercase();
+        let context = MatchContext::new(&who.user, None);
         self.by_zone.get("").into_iter().flatten().any(|delegation| {
             delegation.gives(who, &access, self.condition_errors)
-                && maps.iter().all(|map| delegation.covers(&self.levels, map, &MatchContext::NONE))
+                && maps.iter().all(|map| delegation.covers(&self.levels, map, &context))
         })
     }
 
@@ -286,8 +289,11 @@ impl Delegation {
 
 impl Grant {
     fn names(&self, who: &Membership, access: &str) -> bool {
-        let has_access =
-            if access == ADMIN_ACCESS { self.item.delegate_admin } else { self.accesses.contains(access) };
+        let has_access = match access {
+            ADMIN_ACCESS => self.item.delegate_admin,
+            ANY_ACCESS => !self.accesses.is_empty(),
+            access => self.accesses.contains(access),
+        };
         // Who owns what a policy names is not known, so that `{OWNER}` is nobody.
         let is_user = |name: &String| *name == who.user || (name == "{USER}" && !who.user.is_empty());
         has_access

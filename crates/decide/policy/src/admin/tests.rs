@@ -109,3 +109,21 @@ fn a_change_of_items_needs_what_changes_and_a_change_of_resources_everything() {
     assert!(all.may_write(&bob(), Some(&before), &renamed).are_held(), "any delegation is enough");
     assert_eq!(all.may_write(&bob(), None, &policy("database=sales table=!x", "select")), Rights::Excludes);
 }
+
+#[test]
+fn any_access_type_is_had_by_whoever_has_one_and_a_token_is_whoever_asks() {
+    let all = |policies: Vec<Draft>| {
+        Administration::new(&state(policies), "query", Items::All, ConditionErrors::Ranger).unwrap()
+    };
+    let map = |text: &str| [crate::evaluate::fixture::resources(text)];
+    let some = all(vec![on("database=sales table=*", &[item("bob/select")])]);
+    assert!(some.gives(&bob(), &map("database=sales table=orders"), "_any"));
+    assert!(!some.gives(
+        &Membership::new("eve", [""; 0], [""; 0]),
+        &map("database=sales table=orders"),
+        "_any"
+    ));
+    let own = all(vec![on("database=home_{USER} table=*", &[item("group:staff/select")])]);
+    assert!(own.gives(&bob(), &map("database=home_bob table=t"), "select"));
+    assert!(!own.gives(&bob(), &map("database=home_eve table=t"), "select"));
+}
