@@ -27,8 +27,8 @@ use policy::script::ScriptEngine;
 use policy::{ConditionErrors, Membership, PluginSettings, Request};
 
 use crate::answer::Answer;
-use asking::Asking;
 pub(crate) use asking::client_addr;
+use asking::{Asking, FoundTag};
 use definition::Definition;
 use resource_match::{Asked, match_type};
 
@@ -97,7 +97,7 @@ impl World {
         };
         asking.tags = self.tags(&asking);
         // A tag outside of its time is not there, for conditions neither.
-        asking.tags.retain(|tag| self.is_valid_at(&tag.validity, request.now));
+        asking.tags.retain(|tag| self.tag_counts(tag, request.now));
         Some(asking)
     }
 
@@ -121,6 +121,17 @@ impl World {
 
     fn service(&self, name: &str) -> Option<&Service> {
         self.state.services.get(name)
+    }
+
+    /// A tag of which it is not known when it counts is there at all times.
+    pub(crate) fn tag_counts(&self, tag: &FoundTag, now: stdx::Timestamp) -> bool {
+        self.is_doubtful(tag) || self.is_valid_at(&tag.validity, now)
+    }
+
+    /// Whether a schedule of the tag cannot be read, where that counts against the user.
+    pub(crate) fn is_doubtful(&self, tag: &FoundTag) -> bool {
+        let is_broken = |schedule| Schedule::new(schedule, ScheduleReading::OwnZone).is_err();
+        self.settings.condition_errors == ConditionErrors::AgainstUser && tag.validity.iter().any(is_broken)
     }
 
     /// Whether there is no schedule, or one of them holds.

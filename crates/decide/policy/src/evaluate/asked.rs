@@ -296,10 +296,11 @@ impl<'a, 'd> Asked<'a, 'd> {
         }
     }
 
-    /// What a policy's own conditions say, and whether it can be honoured at all.
+    /// What a policy's own conditions say, and whether it and its tag can be honoured at all.
     pub(crate) fn held_of(&self, policy: &CompiledPolicy, tag: Option<&TagHit<'_>>) -> Held {
         let held = self.held(policy.conditions(), tag);
-        match policy.broken().is_some() && self.errors == ConditionErrors::AgainstUser {
+        let is_broken = policy.broken().is_some() || tag.is_some_and(|tag| tag.is_doubtful());
+        match is_broken && self.errors == ConditionErrors::AgainstUser {
             true => held.and(Held::Unknown),
             false => held,
         }

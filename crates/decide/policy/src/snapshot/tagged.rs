@@ -18,6 +18,7 @@ pub(crate) struct CompiledTag {
     pub(crate) kind: Box<str>,
     pub(crate) attributes: BTreeMap<String, String>,
     schedules: Box<[Schedule]>,
+    is_doubtful: bool,
 }
 
 impl CompiledTag {
@@ -25,7 +26,7 @@ impl CompiledTag {
         Self::of(&tag.kind, &tag.attributes, &tag.validity, reading)
     }
 
-    /// With the faults of its schedules. A tag whose schedules all have faults always counts.
+    /// With the faults of its schedules.
     pub(crate) fn of(
         kind: &str,
         attributes: &BTreeMap<String, String>,
@@ -40,7 +41,13 @@ impl CompiledTag {
                 Err(fault) => faults.push(format!("tag `{kind}`: {fault}")),
             }
         }
-        let tag = Self { kind: kind.into(), attributes: attributes.clone(), schedules: schedules.into() };
+        // What its policies take is then taken at all times. Ranger goes on with the schedules that it can read.
+        let is_doubtful = !faults.is_empty() && reading == ScheduleReading::OwnZone;
+        if is_doubtful {
+            schedules.clear();
+        }
+        let (kind, attributes) = (kind.into(), attributes.clone());
+        let tag = Self { kind, attributes, schedules: schedules.into(), is_doubtful };
         (tag, faults)
     }
 
@@ -48,8 +55,13 @@ impl CompiledTag {
         self.schedules.is_empty() || self.schedules.iter().any(|schedule| schedule.holds(now))
     }
 
+    /// Whether a schedule of it cannot be read, so that it is not known when it counts.
+    pub(crate) fn is_doubtful(&self) -> bool {
+        self.is_doubtful
+    }
+
     pub(crate) fn is_temporal(&self) -> bool {
-        !self.schedules.is_empty()
+        self.is_doubtful || !self.schedules.is_empty()
     }
 }
 

@@ -53,7 +53,10 @@ pub(crate) fn ask(place: &Place<'_, '_>, prepared: &Prepared, entries: &mut Entr
         };
         let Some(found) = found else { continue };
         let applies = found.is_itself() || (found == MatchType::Below && place.asking.reaches_below());
-        let held = place.world.conditions(place, &prepared.policy.conditions);
+        let held = match place.world.conditions(place, &prepared.policy.conditions) {
+            Met::Yes if place.tag.is_some_and(|tag| place.world.is_doubtful(tag)) => Met::Unknown,
+            held => held,
+        };
         if !applies || held == Met::No {
             continue;
         }

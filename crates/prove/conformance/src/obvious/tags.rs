@@ -95,7 +95,7 @@ impl World {
             own.filter(|policy| is_of(policy, kind, zone) && self.is_valid_at(&policy.validity, now))
         {
             let prepared = Prepared::of_tags(policy, &repository.definition, &repository.component);
-            for tag in asking.tags.iter().filter(|tag| self.is_valid_at(&tag.validity, now)) {
+            for tag in asking.tags.iter().filter(|tag| self.tag_counts(tag, now)) {
                 if names_tag(&prepared, &tag.kind, repository, asking) {
                     pairs.push((prepared.clone(), tag));
                 }

@@ -414,6 +414,12 @@ fn validity() -> impl Strategy<Value = ValiditySchedule> {
     })
 }
 
+/// Also one that says nothing that could be read.
+fn validity_of_tag() -> impl Strategy<Value = ValiditySchedule> {
+    let broken = ValiditySchedule { start_time: Some("soon".to_owned()), ..ValiditySchedule::default() };
+    prop_oneof![3 => validity(), 1 => Just(broken)]
+}
+
 fn roles() -> impl Strategy<Value = Vec<Role>> {
     let members = |from, n| {
         texts(from, n).prop_map(|names: Vec<String>| {
@@ -436,7 +442,7 @@ fn roles() -> impl Strategy<Value = Vec<Role>> {
 }
 
 fn tags() -> impl Strategy<Value = Vec<Tag>> {
-    vec((text(TAGS), option::of(text(&["high", "low"])), some(0.2, validity())), 3).prop_map(|all| {
+    vec((text(TAGS), option::of(text(&["high", "low"])), some(0.3, validity_of_tag())), 3).prop_map(|all| {
         let tag =
             |(id, (kind, level, validity)): (i64, (String, Option<String>, Option<ValiditySchedule>))| {
                 let mut attributes = BTreeMap::from([("until".to_owned(), "2027/01/01".to_owned())]);
