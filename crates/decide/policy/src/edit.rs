@@ -44,7 +44,8 @@ pub use record::{ORIGIN, ORIGIN_GRANT, ORIGIN_POLICY, ORIGIN_RESTRICTION};
 pub use restrict::ColumnDenial;
 pub use scope::{ADMIN, GATE_ONE, Grantee, PUBLIC, Scope, Validity, ValidityError};
 pub use show::{
-    Effect, GrantRow, Reach, access_verdicts, check_access, effective_grants, show_grants_on, show_grants_to,
+    Effect, GrantRow, Reach, access_verdicts, all_grants, check_access, effective_grants, show_grants_on,
+    show_grants_to,
 };
 
 use crate::model::Policy;

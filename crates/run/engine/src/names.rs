@@ -10,6 +10,9 @@ use stdx::ErrorKind;
 /// The namespaces that hold no Iceberg tables.
 pub(crate) const INFORMATION_SCHEMA: &str = "information_schema";
 pub(crate) const PG_CATALOG: &str = "pg_catalog";
+pub(crate) const SYS: &str = "sys";
+/// Below `sys`, for the same tables.
+const SYS_PROJECT: &str = "project";
 
 /// A relation by its full name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -25,7 +28,16 @@ impl RelationName {
     }
 
     pub(crate) fn is_virtual(&self) -> bool {
-        matches!(self.namespace.as_slice(), [one] if one == INFORMATION_SCHEMA || one == PG_CATALOG)
+        self.is_in_sys()
+            || matches!(self.namespace.as_slice(), [one] if one == INFORMATION_SCHEMA || one == PG_CATALOG)
+    }
+
+    pub(crate) fn is_in_sys(&self) -> bool {
+        match self.namespace.as_slice() {
+            [one] => one == SYS,
+            [one, two] => one == SYS && two == SYS_PROJECT,
+            _ => false,
+        }
     }
 }
 

@@ -5,6 +5,7 @@ mod functions;
 mod info_schema;
 mod pg_catalog;
 mod roles;
+mod sys;
 mod visible;
 
 use std::fmt;
@@ -84,7 +85,7 @@ impl TableProvider for VirtualTable {
     }
 }
 
-/// The source behind a name in one of the two schemas.
+/// The source behind a name in one of the schemas that hold no Iceberg tables.
 pub(crate) async fn source(
     running: &Running,
     state: &SessionState,
@@ -93,7 +94,9 @@ pub(crate) async fn source(
     if !running.engine.catalogs.contains_key(&name.catalog) {
         return Err(table_not_found(&name.to_string()));
     }
-    let table = if name.namespace.iter().any(|part| part == INFORMATION_SCHEMA) {
+    let table = if name.is_in_sys() {
+        sys::table(running, name).await?
+    } else if name.namespace.iter().any(|part| part == INFORMATION_SCHEMA) {
         info_schema::table(running, name).await?
     } else {
         pg_catalog::table(running, state, name).await?

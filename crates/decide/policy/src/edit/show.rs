@@ -105,6 +105,11 @@ pub fn show_grants_to(snapshot: &Snapshot, grantee: &Grantee) -> Vec<GrantRow> {
     access_policies(snapshot).flat_map(|p| rows_of(p, None, |g| *g == grantee)).collect()
 }
 
+/// Every grant and denial that there is.
+pub fn all_grants(snapshot: &Snapshot) -> Vec<GrantRow> {
+    access_policies(snapshot).flat_map(|p| rows_of(p, None, |_| true)).collect()
+}
+
 /// Everything that reaches a user, by herself, her groups, her roles at any depth, or as everyone.
 pub fn effective_grants(snapshot: &Snapshot, user: &str) -> Vec<GrantRow> {
     let who = snapshot.membership(&Principal::user(user));

@@ -39,10 +39,9 @@ pub(crate) async fn create_schema(
         return Err(unsupported("CREATE SCHEMA … AUTHORIZATION"));
     };
     let (catalog_name, namespace) = running.path.namespace(&parts_of(&name)?)?;
-    if namespace
-        .iter()
-        .any(|part| part == crate::names::INFORMATION_SCHEMA || part == crate::names::PG_CATALOG)
-    {
+    let is_reserved =
+        |part: &String| [crate::names::INFORMATION_SCHEMA, crate::names::PG_CATALOG].contains(&part.as_str());
+    if namespace.iter().any(is_reserved) || namespace.first().is_some_and(|part| part == crate::names::SYS) {
         return Err(invalid("this schema name is reserved"));
     }
     if !running.sees_catalog(&catalog_name) {

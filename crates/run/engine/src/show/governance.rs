@@ -37,7 +37,7 @@ pub(crate) async fn run(
 async fn answer(running: &Running, statement: Governance) -> Result<Lines, QueryError> {
     match statement {
         Governance::ShowUsers => Ok(users(running)),
-        Governance::ShowRoles => Ok(roles(running)),
+        Governance::ShowRoles => Ok(role_lines(running)),
         Governance::ShowCurrentRoles => Ok(running.who.roles.iter().map(|role| vec![text(role)]).collect()),
         Governance::ShowGroups => Ok(groups(running)),
         Governance::ShowRoleGrants { role } => Ok(role_grants(running, role.as_ref())),
@@ -100,7 +100,7 @@ fn users(running: &Running) -> Lines {
         .collect()
 }
 
-fn roles(running: &Running) -> Lines {
+pub(crate) fn role_lines(running: &Running) -> Lines {
     running
         .snapshot
         .state()
@@ -126,7 +126,7 @@ fn groups(running: &Running) -> Lines {
         .collect()
 }
 
-fn role_grants(running: &Running, only: Option<&Ident>) -> Lines {
+pub(crate) fn role_grants(running: &Running, only: Option<&Ident>) -> Lines {
     let mut lines = Vec::new();
     for role in running.snapshot.state().roles.values() {
         if only.is_some_and(|only| only.value != role.name) {
@@ -188,6 +188,14 @@ fn grants_to(running: &Running, written: &Written) -> Result<Lines, QueryError> 
         admin(running, "SHOW GRANTS for another grantee")?;
     }
     Ok(grant_lines(policy::edit::show_grants_to(&running.snapshot, &grantee)))
+}
+
+/// Every grant to an admin; to others, those that reach themselves.
+pub(crate) fn privilege_lines(running: &Running) -> Lines {
+    if !running.is_admin() {
+        return grant_lines(policy::edit::effective_grants(&running.snapshot, &running.who.user));
+    }
+    grant_lines(policy::edit::all_grants(&running.snapshot))
 }
 
 fn grant_lines(rows: Vec<GrantRow>) -> Lines {
@@ -363,9 +371,13 @@ fn show_policies(
         None => true,
         Some(grantee) => policy_text::all_grantees(policy).contains(&grantee_text(grantee)),
     };
+    Ok(policy_lines(running, |policy| names_it(policy) && reaches(policy)))
+}
+
+pub(crate) fn policy_lines(running: &Running, is_wanted: impl Fn(&Policy) -> bool) -> Lines {
     let policies = running.snapshot.state().policies.values();
-    Ok(policies
-        .filter(|policy| names_it(policy) && reaches(policy))
+    policies
+        .filter(|policy| is_wanted(policy))
         .map(|policy| {
             vec![
                 text(&policy.name),
@@ -377,7 +389,7 @@ fn show_policies(
                 Some(policy.version.to_string()),
             ]
         })
-        .collect())
+        .collect()
 }
 
 fn grantee_text(grantee: &Grantee) -> String {
