@@ -15,6 +15,12 @@ struct Home {
     suites: &'static [&'static str],
 }
 
+/// What the C library takes settings of its allocator from.
+const TUNABLES: &str = "GLIBC_TUNABLES";
+/// Memory in large pages, where the system gives them on request: a look-up in much memory otherwise spends its time on
+/// finding the page.
+const LARGE_PAGES: &str = "glibc.malloc.hugetlb=1";
+
 const HOMES: &[Home] = &[
     Home { package: "bench", features: "", suites: &["query"] },
     Home { package: "bench-decide", features: "peers", suites: &["decide"] },
@@ -110,6 +116,10 @@ fn start(home: &Home, suites: &[String], asked: &Asked, json: Option<&Path>) -> 
     command.arg("--manifest-path").arg(manifest).arg("--").args(suites);
     if asked.is_quick {
         command.arg("--quick");
+    }
+    // Only in-memory decisions are a matter of pages, and whoever sets something else means it.
+    if home.package == "bench-decide" && std::env::var_os(TUNABLES).is_none() {
+        command.env(TUNABLES, LARGE_PAGES);
     }
     if let Some(file) = json {
         command.arg("--json").arg(file);

@@ -311,6 +311,7 @@ fn settings(form: Form) -> Result<Map<String, Value>> {
         "rounds": form.n_rounds,
         "tagged_resources": form.n_tagged,
         "threads": 1,
+        "glibc_tunables": std::env::var("GLIBC_TUNABLES").unwrap_or_default(),
     }) else {
         bail!("the settings are a map");
     };
