@@ -24,6 +24,7 @@ const LARGE_PAGES: &str = "glibc.malloc.hugetlb=1";
 const HOMES: &[Home] = &[
     Home { package: "bench", features: "", suites: &["query"] },
     Home { package: "bench-decide", features: "peers", suites: &["decide"] },
+    Home { package: "bench-mask", features: "", suites: &["mask"] },
 ];
 
 /// What a call asks for.

@@ -17,12 +17,27 @@ pub(crate) enum Placeholders {
     Macros,
     /// These and `{col}`, the masked column.
     MacrosAndColumn,
+    /// `{col}` alone: the macros have been bound.
+    Column,
 }
+
+/// What stands for a placeholder while only the syntax is checked.
+const STAND_IN: &str = "placeholder";
 
 /// Parses one expression of plain SQL in the dialect that statements are read in.
 pub fn parse_expression(text: &str) -> Result<Expr, SyntaxError> {
     let lexemes = lex_significant(text)?;
     let tokens = lexemes.iter().map(|lexeme| lexeme.token.clone()).collect();
+    parse_tokens(text, &lexemes, tokens, &Token::EOF)
+}
+
+/// The same of a mask's expression, in which `{col}` is the masked column.
+///
+/// The column enters as a token of its own, whatever its name holds; in strings, quoted names and comments `{col}` is
+/// text like any other.
+pub fn parse_mask_expression(text: &str, column: &str) -> Result<Expr, SyntaxError> {
+    let lexemes = lex_significant(text)?;
+    let tokens = fill_placeholders(&lexemes, Placeholders::Column, column);
     parse_tokens(text, &lexemes, tokens, &Token::EOF)
 }
 
@@ -49,7 +64,7 @@ pub(crate) fn parenthesized_expr(cursor: &mut Cursor<'_>, placeholders: Placehol
     // With the `)` that ends it, so that an error can point there.
     let closed = cursor.rest().get(..=n_lexemes).unwrap_or(inner);
     let end = if closed.len() > n_lexemes { Token::RParen } else { Token::EOF };
-    parse_tokens(cursor.text, closed, fill_placeholders(closed, placeholders), &end)?;
+    parse_tokens(cursor.text, closed, fill_placeholders(closed, placeholders, STAND_IN), &end)?;
     let span = Span { start: first.start, end: last.end };
     cursor.skip(n_lexemes);
     cursor.expect_token(&Token::RParen)?;
@@ -72,7 +87,7 @@ fn parse_tokens(text: &str, lexemes: &[Lexeme], tokens: Vec<TokenWithSpan>, end:
 }
 
 /// The tokens with a name in place of every placeholder; string literals are tokens of their own and stay.
-fn fill_placeholders(lexemes: &[Lexeme], placeholders: Placeholders) -> Vec<TokenWithSpan> {
+fn fill_placeholders(lexemes: &[Lexeme], placeholders: Placeholders, name: &str) -> Vec<TokenWithSpan> {
     let mut tokens = Vec::with_capacity(lexemes.len());
     let mut rest = lexemes;
     while let Some((first, others)) = rest.split_first() {
@@ -84,8 +99,8 @@ fn fill_placeholders(lexemes: &[Lexeme], placeholders: Placeholders) -> Vec<Toke
             }
             n => n,
         };
-        let name = Token::make_word("placeholder", Some('"'));
-        tokens.push(TokenWithSpan { token: name, span: first.token.span });
+        let token = Token::make_word(name, Some('"'));
+        tokens.push(TokenWithSpan { token, span: first.token.span });
         rest = rest.get(n_lexemes..).unwrap_or_default();
     }
     tokens
@@ -95,7 +110,9 @@ fn fill_placeholders(lexemes: &[Lexeme], placeholders: Placeholders) -> Vec<Toke
 fn placeholder_len(lexemes: &[Lexeme], placeholders: Placeholders) -> usize {
     let mut kinds = lexemes.iter().map(|lexeme| &lexeme.token.token);
     match (kinds.next(), kinds.next(), kinds.next()) {
-        (Some(Token::Placeholder(dollar)), Some(Token::LBrace), Some(Token::LBrace)) if dollar == "$" => {
+        (Some(Token::Placeholder(dollar)), Some(Token::LBrace), Some(Token::LBrace))
+            if placeholders != Placeholders::Column && dollar == "$" =>
+        {
             let closes = lexemes.windows(2).position(|pair| {
                 pair.iter().all(|lexeme| lexeme.token.token == Token::RBrace)
                     && pair.first().map(|lexeme| lexeme.end) == pair.last().map(|lexeme| lexeme.start)
@@ -103,12 +120,37 @@ fn placeholder_len(lexemes: &[Lexeme], placeholders: Placeholders) -> usize {
             closes.map_or(0, |at| at + 2)
         }
         (Some(Token::LBrace), Some(Token::Word(word)), Some(Token::RBrace))
-            if placeholders == Placeholders::MacrosAndColumn
-                && word.value == "col"
-                && word.quote_style.is_none() =>
+            if placeholders != Placeholders::Macros && word.value == "col" && word.quote_style.is_none() =>
         {
             3
         }
         _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_column_of_a_mask_is_a_name_of_its_own_whatever_it_holds() {
+        for (text, column, expected) in [
+            ("{col}", "a", "\"a\""),
+            ("{ col }", "a", "\"a\""),
+            ("upper({col}) || '{col}'", "a", "upper(\"a\") || '{col}'"),
+            ("{col} /* it's {col} */ + 1", "a", "\"a\" + 1"),
+            (r"E'\'' || {col}", "a", r#"E'\'' || "a""#),
+            ("\"{col}\" || {col}", "a", "\"{col}\" || \"a\""),
+            ("{col} = 1", "x OR 1", "\"x OR 1\" = 1"),
+            ("f({col})", "a\") || secret || (\"", "f(\"a\"\") || secret || (\"\"\")"),
+            ("f({col})", "{col}", "f(\"{col}\")"),
+        ] {
+            let parsed = parse_mask_expression(text, column).unwrap();
+            assert_eq!(parsed.to_string(), expected, "{text} of {column}");
+        }
+        for text in ["{other}", "{\"col\"}", "{COL}", "${{USER.x}}", "{col", "{col}{col}"] {
+            assert!(parse_mask_expression(text, "a").is_err(), "{text}");
+        }
+        assert!(parse_expression("{col}").is_err());
     }
 }

@@ -12,7 +12,7 @@ mod split;
 mod sql;
 
 pub use error::SyntaxError;
-pub use expr::parse_expression;
+pub use expr::{parse_expression, parse_mask_expression};
 pub use parse::parse;
 pub use redact::redact;
 pub use split::{Piece, split};

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 pub use generations::{polaris_2_8, polaris_2_9};
 pub use hdfs::hdfs;
 pub use hive::hive;
+pub(crate) use hive::{needs_number, takes_number};
 pub use kafka::kafka;
 pub use polaris::polaris;
 pub use tag::{add_component, remove_component, tag};

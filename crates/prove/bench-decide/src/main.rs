@@ -2,7 +2,6 @@
 
 #[cfg(test)]
 mod allocations;
-mod clock;
 mod contenders;
 mod figures;
 mod govgen;

@@ -3,8 +3,8 @@
 use std::hint::black_box;
 
 use anyhow::{Result, bail};
+use bench_report::{Busy, Watch, own_nanos};
 
-use crate::clock::{Busy, Watch, own_nanos};
 use crate::contenders::{Answer, Contender};
 
 /// The time of every timed call, and of all calls of untimed runs together, round by round.

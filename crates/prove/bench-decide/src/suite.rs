@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, anyhow, bail};
-use bench_report::{Machine, Report};
+use bench_report::{Busy, Machine, Report, Watch};
 use policy::edit::Change;
 use policy::model::{Access, PolicyId, State, Version};
 use policy::{Membership, Snapshot};
 use serde_json::{Map, Value, json};
 use stdx::{Clock, SystemClock};
 
-use crate::clock::{Busy, Watch};
 use crate::contenders::Contender;
 use crate::figures::{self, Measured, Size};
 use crate::govgen::{Asked, Mix, SERVICE, Shape, World, requests};

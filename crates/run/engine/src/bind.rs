@@ -9,6 +9,7 @@ use datafusion::common::Column;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::Expr;
+use enforce::mask::{MaskType, check_number, mask_expr};
 use enforce::{ColumnVerdict, SessionFacts, TableVerdict};
 use policy::edit::pins;
 use policy::model::Policy;
@@ -138,11 +139,19 @@ pub(crate) fn check(running: &Running, handle: &TableHandle, policy: &Policy) ->
     let own = pins(policy).columns;
     let own = own.iter().filter_map(|column| {
         let at = handle.field_ids.iter().position(|id| Some(*id) == column.field_id)?;
-        columns.today.fields().get(at).map(|field| field.name().as_str())
+        columns.today.fields().get(at)
     });
     for column in own {
-        for text in policy.mask_items.iter().filter_map(|item| item.mask.value_expr.as_ref()) {
-            binder.mask(text, column, &facts)?;
+        for mask in policy.mask_items.iter().map(|item| &item.mask) {
+            let text = mask.value_expr.as_deref();
+            match (MaskType::parse(&mask.mask_type).filter(|kind| kind.takes_number()), text) {
+                (Some(kind), text) => check_number(kind, column.data_type(), text)
+                    .map_err(|message| QueryError::new(ErrorKind::Invalid, message))?,
+                (None, Some(text)) => {
+                    binder.mask(text, column.name(), &facts)?;
+                }
+                (None, None) => {}
+            }
         }
     }
     Ok(())
@@ -184,19 +193,19 @@ fn bind_mask(
     mask: &policy::MaskRule,
     facts: &SessionFacts,
 ) -> Option<Expr> {
-    let kind = enforce::mask::MaskType::parse(&mask.mask_type)?;
-    let custom = match (&mask.value_expr, kind) {
-        (Some(text), enforce::mask::MaskType::Custom) => {
-            let at = columns.stored.index_of(field.name()).ok()?;
-            let today = columns.today.fields().get(at)?.name();
-            let names = columns.names(running.snapshot.state().policies.get(&mask.policy));
-            let binder = Binder { state, schema: &columns.today, path: &running.path, names: &names };
-            let bound = binder.mask(text, today, facts).ok()?;
-            Some(in_stored_names(bound, columns).ok()?)
-        }
-        _ => None,
+    let kind = MaskType::parse(&mask.mask_type)?;
+    let text = mask.value_expr.as_deref();
+    let custom = if kind == MaskType::Custom {
+        let at = columns.stored.index_of(field.name()).ok()?;
+        let today = columns.today.fields().get(at)?.name();
+        let names = columns.names(running.snapshot.state().policies.get(&mask.policy));
+        let binder = Binder { state, schema: &columns.today, path: &running.path, names: &names };
+        Some(in_stored_names(binder.mask(text?, today, facts).ok()?, columns).ok()?)
+    } else {
+        None
     };
-    enforce::mask::mask_expr(kind, field, custom, &running.engine.mask_settings)
+    let number = text.filter(|_| kind.takes_number());
+    mask_expr(kind, field, custom, number, &running.engine.mask_settings)
 }
 
 /// The columns under the names that they have today, by which policies are written; those of a former state may have

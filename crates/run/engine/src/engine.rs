@@ -16,7 +16,7 @@ use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::prelude::SessionConfig;
 use datafusion_pg_catalog::pg_catalog::PgCatalogStaticTables;
 use enforce::QueryId;
-use enforce::mask::MaskSettings;
+use enforce::mask::{MaskSettings, Profile};
 use policy::GateTwoSettings;
 use query_api::QueryError;
 use stdx::{Clock, ErrorKind, Secret};
@@ -49,6 +49,7 @@ pub struct EngineSettings {
     pub restricted_columns: RestrictedColumns,
     pub gate_two: GateTwoSettings,
     pub show_short_values: bool,
+    pub mask_profile: Profile,
     pub write_implies_read: bool,
     /// Whether a row must be visible to its writer afterwards.
     pub check_option: bool,
@@ -69,6 +70,7 @@ impl Default for EngineSettings {
             restricted_columns: RestrictedColumns::Null,
             gate_two: GateTwoSettings::default(),
             show_short_values: false,
+            mask_profile: Profile::Sluice,
             write_implies_read: false,
             check_option: true,
             load_roots: Vec::new(),
@@ -159,6 +161,7 @@ impl Engine {
             mask_settings: MaskSettings {
                 key: parts.mask_key,
                 show_short_values: parts.settings.show_short_values,
+                profile: parts.settings.mask_profile,
             },
             settings: parts.settings,
             base,

@@ -20,8 +20,8 @@ use stdx::ErrorKind;
 use crate::names::{SearchPath, write_in_full};
 use crate::provider::Names;
 
-/// The placeholder of a custom mask for its own column, and the name that it is planned under.
-const COLUMN_PLACEHOLDER: &str = "{col}";
+/// The name that the placeholder of a custom mask for its own column is planned under; no column can be called so.
+const MASKED_COLUMN: &str = "{col}";
 
 /// Parser options that every expression and query is planned with.
 pub(crate) fn parser_options() -> ParserOptions {
@@ -119,12 +119,14 @@ impl Binder<'_> {
     /// Plans a text; `column` is what its placeholder stands for.
     fn plan(&self, text: &str, column: Option<&str>) -> Result<Expr, QueryError> {
         let mut meant = Cow::Borrowed(self.names);
-        let mut text = Cow::Borrowed(text);
-        if let Some(column) = column {
-            meant.to_mut().insert(COLUMN_PLACEHOLDER.to_owned(), column.to_owned());
-            text = Cow::Owned(quote_placeholders(&text));
-        }
-        let mut ast = dialect::parse_expression(&text).map_err(|_| not_an_expression())?;
+        let parsed = match column {
+            Some(column) => {
+                meant.to_mut().insert(MASKED_COLUMN.to_owned(), column.to_owned());
+                dialect::parse_mask_expression(text, MASKED_COLUMN)
+            }
+            None => dialect::parse_expression(text),
+        };
+        let mut ast = parsed.map_err(|_| not_an_expression())?;
         write_in_full(&mut ast, self.path)?;
         let names = Names {
             state: self.state,
@@ -251,32 +253,6 @@ fn casts_losslessly(from: &DataType, to: &DataType) -> bool {
 /// The same for what stands within a nested type, which may not become NULL where the column's may not.
 fn item_casts(from: &Field, to: &Field) -> bool {
     (to.is_nullable() || !from.is_nullable()) && casts_losslessly(from.data_type(), to.data_type())
-}
-
-/// Makes each `{col}` outside of quotes a quoted name, so that it is bound as a column and never pasted as text.
-fn quote_placeholders(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    let mut rest = text;
-    let mut quote: Option<char> = None;
-    while let Some(c) = rest.chars().next() {
-        if quote.is_none()
-            && let Some(behind) = rest.strip_prefix(COLUMN_PLACEHOLDER)
-        {
-            out.push('"');
-            out.push_str(COLUMN_PLACEHOLDER);
-            out.push('"');
-            rest = behind;
-            continue;
-        }
-        match quote {
-            Some(open) if open == c => quote = None,
-            None if c == '\'' || c == '"' => quote = Some(c),
-            _ => {}
-        }
-        out.push(c);
-        rest = rest.strip_prefix(c).unwrap_or("");
-    }
-    out
 }
 
 fn not_an_expression() -> QueryError {

@@ -202,6 +202,13 @@ pub(crate) const OPTIONS: &[OptionDef] = &[
     ),
     option(
         "engine",
+        "mask_profile",
+        Kind::OneOf(&["sluice", "hive", "spark", "trino"]),
+        Some("\"sluice\""),
+        "Whose bytes Ranger's mask types come out as, see the page of masks; all but `sluice` hash without a key and show more.",
+    ),
+    option(
+        "engine",
         "show_short_values",
         Kind::Flag,
         Some("false"),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use audit::{AuditLog, FileSink};
 use catalog::Catalog;
+use enforce::mask::Profile;
 use engine::{Engine, EngineParts, EngineSettings, RestrictedColumns};
 use identity::Identity;
 use policy::edit::Change;
@@ -182,6 +183,8 @@ fn settings(config: &EngineConfig) -> EngineSettings {
             },
         },
         show_short_values: config.show_short_values,
+        // The configuration has let known names through only.
+        mask_profile: Profile::parse(&config.mask_profile).unwrap_or(Profile::Sluice),
         write_implies_read: config.write_implies_read,
         check_option: config.check_option,
         load_roots: config.load_roots.clone(),

@@ -63,7 +63,35 @@ const MASK_TYPES: &[(&str, &str, &str, Option<&str>)] = &[
         Some("mask({col}, 'x', 'x', 'x', -1, '1', 1, 0, -1)"),
     ),
     ("CUSTOM", "Custom", "An expression of the policy's own", None),
+    // Only we have those that follow; Ranger's own definition goes by position, so they stand last.
+    ("MASK_DATE_SHOW_MONTH", "Show the month", "Days become the first of their month", UNKNOWN_ELSEWHERE),
+    ("MASK_DATE_SHIFT", "Shift the date", "Dates move by days that only the key knows", UNKNOWN_ELSEWHERE),
+    ("MASK_BUCKET", "Bucket", "The lower end of the bucket that a number falls into", UNKNOWN_ELSEWHERE),
+    ("MASK_TOKEN", "Token", "A keyed token of the same format", UNKNOWN_ELSEWHERE),
+    ("MASK_EMAIL", "Show the domain", "Only the domain of an address stays", UNKNOWN_ELSEWHERE),
+    ("MASK_CARD", "Show the card's last four", "Only the last four digits of a card stay", UNKNOWN_ELSEWHERE),
 ];
+
+/// Other engines put a transformer in the column's place, and where there is none, the column itself.
+const UNKNOWN_ELSEWHERE: Option<&str> = Some("NULL");
+
+/// The mask types with a number of their own, and whether they need it.
+const NUMBERED: [(&str, bool); 2] = [("MASK_BUCKET", true), ("MASK_DATE_SHIFT", false)];
+
+/// Whether what follows `USING` is a number for this mask type; in tag policies the component stands in front.
+pub(crate) fn takes_number(mask_type: &str) -> bool {
+    numbered(mask_type).is_some()
+}
+
+pub(crate) fn needs_number(mask_type: &str) -> bool {
+    numbered(mask_type) == Some(true)
+}
+
+fn numbered(mask_type: &str) -> Option<bool> {
+    let bare = mask_type.split_once(':').map_or(mask_type, |(_, bare)| bare);
+    let found = NUMBERED.iter().find(|(name, _)| name.eq_ignore_ascii_case(bare));
+    found.map(|(_, is_needed)| *is_needed)
+}
 
 /// The definition of gate two.
 ///

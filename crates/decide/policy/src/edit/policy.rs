@@ -15,7 +15,7 @@ use super::names::{check_grantee, check_text};
 use super::pins::{self, AUTHOR};
 use super::scope::{Grantee, Validity};
 use crate::Snapshot;
-use crate::model::{Policy, PolicyKind, Priority, ResourceMap};
+use crate::model::{MaskItem, Policy, PolicyKind, Priority, ResourceMap};
 
 pub(crate) use create::create;
 
@@ -266,7 +266,8 @@ fn set_using(policy: &mut Policy, expr: &CheckedExpr, faults: &mut Faults) {
         item.filter_expr.clone_from(&expr.text);
         n_set += 1;
     }
-    for item in policy.mask_items.iter_mut().filter(|i| i.mask.mask_type == create::CUSTOM) {
+    let has_text = |item: &&mut MaskItem| create::has_text(&item.mask.mask_type);
+    for item in policy.mask_items.iter_mut().filter(has_text) {
         item.mask.value_expr = Some(expr.text.clone());
         n_set += 1;
     }

@@ -68,6 +68,10 @@ fn differences(of: &[ResourceDef]) -> Vec<(String, BTreeMap<String, String>)> {
     of.iter().map(|level| (level.name.clone(), level.matcher_options.clone())).collect()
 }
 
+/// The mask types that Ranger does not have.
+const OURS: [&str; 6] =
+    ["MASK_DATE_SHOW_MONTH", "MASK_DATE_SHIFT", "MASK_BUCKET", "MASK_TOKEN", "MASK_EMAIL", "MASK_CARD"];
+
 fn masks(def: &model::ServiceDef) -> BTreeMap<String, Option<String>> {
     def.mask_types.iter().map(|mask| (mask.name.clone(), mask.transformer.clone())).collect()
 }
@@ -93,7 +97,14 @@ fn check(ours: &model::ServiceDef) {
     assert_eq!(differences(&ours.filter_resources), differences(&theirs.filter_resources), "{}", ours.name);
     assert_eq!(ours.mask_access_types, theirs.mask_access_types, "{}", ours.name);
     assert_eq!(ours.filter_access_types, theirs.filter_access_types, "{}", ours.name);
-    assert_eq!(masks(ours), masks(&theirs), "{}", ours.name);
+    let (more, same) =
+        masks(ours).into_iter().partition::<BTreeMap<_, _>, _>(|(name, _)| OURS.contains(&name.as_str()));
+    assert_eq!(same, masks(&theirs), "{}", ours.name);
+    let hides = |transformer: &Option<String>| transformer.as_deref() == Some("NULL");
+    assert!(
+        more.values().all(hides),
+        "an engine that knows a mask by its transformer alone shows nothing: {more:?}"
+    );
     for (name, evaluator) in conditions(&theirs) {
         assert_eq!(conditions(ours).get(&name), Some(&evaluator), "{}: {name}", ours.name);
     }

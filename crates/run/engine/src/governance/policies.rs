@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use catalog::TableHandle;
+use datafusion::arrow::datatypes::Field;
 use dialect::ast::{self, ExprText, PolicyBody as WrittenBody, PolicyTarget as WrittenTarget};
+use enforce::mask::MaskType;
 use policy::edit::{
     CheckedExpr, ColumnRef, CreateMode, PolicyAction, PolicyBody, PolicyEdit, PolicyTarget, pins,
 };
@@ -81,7 +83,7 @@ fn mask(
     columns: &[ast::Ident],
     using: Option<&ExprText>,
 ) -> Result<PolicyBody, QueryError> {
-    let kind = enforce::mask::MaskType::parse(mask_type);
+    let kind = MaskType::parse(mask_type);
     let mut refs = Vec::with_capacity(columns.len());
     let mut checked_using = None;
     for column in columns {
@@ -96,19 +98,43 @@ fn mask(
             return Err(QueryError::new(
                 ErrorKind::TypeMismatch,
                 format!(
-                    "mask type `{mask_type}` gives a text, and column `{}` is {}",
+                    "mask type `{mask_type}` cannot stand for a value of column `{}`, which is {}",
                     column.value,
                     crate::types::sql_name(field.data_type())
                 ),
             )
             .with_position(mask_type_span.start));
         }
-        if let Some(using) = using {
-            checked_using = Some(custom(running, table, using, &column.value)?);
-        }
+        checked_using = match kind {
+            Some(kind) if kind.takes_number() => number(kind, field, using)?,
+            _ => using.map(|using| custom(running, table, using, &column.value)).transpose()?,
+        };
         refs.push(found);
     }
     Ok(PolicyBody::Mask { mask_type: mask_type.to_owned(), columns: refs, using: checked_using })
+}
+
+/// What follows `USING` where the mask type takes a number.
+fn number(
+    kind: MaskType,
+    field: &Field,
+    using: Option<&ExprText>,
+) -> Result<Option<CheckedExpr>, QueryError> {
+    enforce::mask::check_number(kind, field.data_type(), using.map(|using| using.text.as_str())).map_err(
+        |message| {
+            let error = QueryError::new(ErrorKind::Invalid, message);
+            match using {
+                Some(using) => error.with_position(using.span.start),
+                None => error,
+            }
+        },
+    )?;
+    Ok(using.map(|using| CheckedExpr {
+        text: using.text.trim().to_owned(),
+        columns: Vec::new(),
+        functions: Vec::new(),
+        tables: Vec::new(),
+    }))
 }
 
 fn custom(
@@ -160,9 +186,17 @@ pub(crate) async fn recheck(
         PolicyKind::RowFilter => filter(running, &table, using),
         PolicyKind::Mask => {
             let pinned = pins(&policy);
+            let numbered = policy
+                .mask_items
+                .iter()
+                .find_map(|item| MaskType::parse(&item.mask.mask_type).filter(|kind| kind.takes_number()));
             let mut checked = None;
             for column in &pinned.columns {
-                checked = Some(custom(running, &table, using, &column.name)?);
+                checked = match (numbered, table.schema.field_with_name(&column.name)) {
+                    (Some(kind), Ok(field)) => number(kind, field, Some(using))?,
+                    (Some(_), Err(_)) => return Err(no_column(&table, &column.name)),
+                    (None, _) => Some(custom(running, &table, using, &column.name)?),
+                };
             }
             checked.ok_or_else(|| {
                 QueryError::new(ErrorKind::Invalid, "the policy masks no column that is known")

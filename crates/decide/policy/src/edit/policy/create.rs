@@ -12,16 +12,22 @@ use super::{
     CheckedExpr, CreateMode, PolicyBody, PolicyEdit, PolicyTarget, accesses, clash, is_gate_two, may_write,
     may_write_existing,
 };
+use crate::defs::{needs_number, takes_number};
 use crate::model::{
     Access, FilterItem, Item, MaskInfo, MaskItem, Policy, PolicyKind, ResourceMap, ResourceValues, ServiceDef,
 };
 
 /// The mask type with an expression of its own.
-pub(super) const CUSTOM: &str = "CUSTOM";
+const CUSTOM: &str = "CUSTOM";
 /// The mask type that exempts.
 pub(super) const MASK_NONE: &str = "MASK_NONE";
 /// The filter that lets every row through, for those whom a filter policy passes over.
 const EVERY_ROW: &str = "true";
+
+/// Whether a mask of this type has what follows `USING`.
+pub(super) fn has_text(mask_type: &str) -> bool {
+    mask_type == CUSTOM || takes_number(mask_type)
+}
 
 pub(super) fn is_exempting_filter(expr: &str) -> bool {
     expr.is_empty() || expr == EVERY_ROW
@@ -200,7 +206,11 @@ fn check_body(def: &ServiceDef, edit: &PolicyEdit, faults: &mut Faults) {
                     faults
                         .add(FaultKind::Invalid, "the mask type `CUSTOM` needs an expression after `USING`");
                 }
-                Some(_) if mask_type != CUSTOM => {
+                None if needs_number(mask_type) => {
+                    let message = format!("the mask type `{mask_type}` needs a number after `USING`");
+                    faults.add(FaultKind::Invalid, message);
+                }
+                Some(_) if !has_text(mask_type) => {
                     faults.add(FaultKind::Invalid, format!("the mask type `{mask_type}` takes no `USING`"));
                 }
                 Some(using) if using.text.trim().is_empty() => {

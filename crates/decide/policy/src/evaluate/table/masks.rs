@@ -1,6 +1,7 @@
 //! Which mask a column has, where several policies name it.
 
 use super::{Question, expressions, restriction};
+use crate::defs::takes_number;
 use crate::evaluate::asked::{Asked, TagHit};
 use crate::evaluate::items::{FirstItem, first_rule};
 use crate::evaluate::{
@@ -213,7 +214,7 @@ fn mask_rule(
     asked: &Asked<'_, '_>,
     tag: Option<&TagHit<'_>>,
 ) -> Result<MaskRule, String> {
-    let value_expr = mask.value_expr.clone().filter(|_| is_custom);
+    let value_expr = mask.value_expr.clone().filter(|_| is_custom || takes_number(&mask.mask_type));
     Ok(MaskRule {
         policy: policy.id,
         policy_name: policy.name.to_string(),
