@@ -105,7 +105,7 @@ fn relation_lines(running: &Running, table: &TouchedTable) -> Lines {
     ];
     let mut lines = vec![gate_one];
     if let Some(rules) = &table.rules {
-        lines.extend(effective_lines(running, &table.columns, rules).into_iter().map(|line| {
+        lines.extend(effective_lines(running.is_admin(), &table.columns, rules).into_iter().map(|line| {
             let mut of_relation = vec![name.clone()];
             of_relation.extend(line);
             of_relation

@@ -1,6 +1,7 @@
 //! Who holds what: the rows of SHOW GRANTS, and the answer of CHECK ACCESS.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use stdx::Timestamp;
 
@@ -130,12 +131,13 @@ pub fn check_access(
     who: &Membership,
     owner: Option<&str>,
     now: Timestamp,
+    client_addr: Option<IpAddr>,
 ) -> (bool, String) {
     if let Err(error) = privilege.plan(scope.class(), WriteSet::WithoutRead) {
         return (false, plan_reason(scope, error));
     }
     let mut reason = format!("Nothing is asked for `{privilege}` on {scope}");
-    for (access, verdict) in access_verdicts(snapshot, privilege, scope, who, owner, now) {
+    for (access, verdict) in access_verdicts(snapshot, privilege, scope, who, owner, now, client_addr) {
         reason = rendered(access, scope, &verdict);
         if !verdict.is_allowed() {
             return (false, reason);
@@ -152,6 +154,7 @@ pub fn access_verdicts(
     who: &Membership,
     owner: Option<&str>,
     now: Timestamp,
+    client_addr: Option<IpAddr>,
 ) -> Vec<(&'static str, Verdict)> {
     let asked = privilege.asked(scope.class());
     let verdict = |(target, access): (StepTarget, &'static str)| {
@@ -162,7 +165,7 @@ pub fn access_verdicts(
             access,
             who,
             now,
-            client_addr: None,
+            client_addr,
             context: &crate::NO_CONTEXT,
         };
         (access, snapshot.access(&request))

@@ -92,7 +92,7 @@ impl World {
     }
 
     pub(super) fn check(&self, user: &str, privilege: Privilege, scope: &Scope) -> (bool, String) {
-        check_access(&self.snapshot, privilege, scope, &self.who(user), None, NOW)
+        check_access(&self.snapshot, privilege, scope, &self.who(user), None, NOW, None)
     }
 
     pub(super) fn policy(&self, name: &str) -> &Policy {

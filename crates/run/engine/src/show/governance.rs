@@ -238,6 +238,7 @@ async fn check_access(
         &who,
         named.owner.as_deref(),
         running.now,
+        running.context.client_addr,
     );
     Ok(vec![vec![text(if allowed { "true" } else { "false" }), Some(reason)]])
 }
@@ -268,11 +269,16 @@ async fn effective_policy(
     let older: Vec<Vec<String>> = handle.field_ids.iter().map(|id| handle.former_names(*id)).collect();
     let rules = rules_for(&asked, &name, &handle.schema, &older, handle.owner.as_deref());
     let columns: Vec<String> = handle.schema.fields().iter().map(|field| field.name().clone()).collect();
-    Ok(effective_lines(running, &columns, &rules))
+    Ok(effective_lines(running.is_admin(), &columns, &rules))
 }
 
-pub(crate) fn effective_lines(running: &Running, columns: &[String], rules: &TableRules) -> Lines {
-    let told = |value: &str| if running.is_admin() { text(value) } else { None };
+/// The very rules that a read is made of, a line each; `is_admin` is whether texts and names are told.
+pub(crate) fn effective_lines(is_admin: bool, columns: &[String], rules: &TableRules) -> Lines {
+    let told = |value: &str| if is_admin { text(value) } else { None };
+    let unbound = |values: &[(String, Option<String>)]| {
+        let missing = values.iter().find(|(_, value)| value.is_none());
+        missing.and_then(|(expr, _)| told(&format!("`{expr}` stands for nothing")))
+    };
     let mut lines = Vec::new();
     for filter in &rules.filters {
         lines.push(vec![
@@ -281,14 +287,14 @@ pub(crate) fn effective_lines(running: &Running, columns: &[String], rules: &Tab
             told(&filter.expr),
             told(&filter.policy_name),
             told(&filter.policy_version.to_string()),
-            filter.broken.clone(),
+            filter.broken.clone().or_else(|| unbound(&filter.expressions)),
         ]);
     }
     for (column, rule) in columns.iter().zip(&rules.columns) {
         match rule {
             ColumnRule::Raw => {}
             ColumnRule::Masked(mask) => {
-                let detail = match (&mask.value_expr, running.is_admin()) {
+                let detail = match (&mask.value_expr, is_admin) {
                     (Some(expr), true) => format!("{}: {expr}", mask.mask_type),
                     _ => mask.mask_type.clone(),
                 };
@@ -298,7 +304,7 @@ pub(crate) fn effective_lines(running: &Running, columns: &[String], rules: &Tab
                     Some(detail),
                     told(&mask.policy_name),
                     told(&mask.policy_version.to_string()),
-                    None,
+                    unbound(&mask.expressions),
                 ]);
             }
             ColumnRule::Restricted(restriction) => lines.push(vec![
@@ -311,7 +317,7 @@ pub(crate) fn effective_lines(running: &Running, columns: &[String], rules: &Tab
             ]),
         }
     }
-    if running.is_admin() {
+    if is_admin {
         lines.extend(rules.passed_over.iter().map(|passed| {
             vec![
                 text("passed_over"),
@@ -509,3 +515,6 @@ fn row_filters(running: &Running) -> Result<Lines, QueryError> {
     }
     Ok(lines)
 }
+
+#[cfg(test)]
+mod tests;

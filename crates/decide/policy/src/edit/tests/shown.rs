@@ -120,6 +120,48 @@ fn granted_by_is_who_granted_that_privilege() {
     assert_eq!((by("table-data-read").as_str(), by("table-data-write").as_str()), ("carol", "bob"));
 }
 
+#[test]
+fn check_access_asks_from_where_the_gate_asks() {
+    let mut world = World::new();
+    world.ok(grant("SELECT", table("orders"), user("alice")));
+    // Written elsewhere: the allowance holds for one address.
+    let mut state = world.snapshot.state().clone();
+    let name = state.services[GATE_ONE].service_def.clone();
+    let mut def = state.service_defs[&name].clone();
+    def.conditions.push(crate::model::ConditionDef {
+        name: "ip-range".to_owned(),
+        evaluator: "RangerIpMatcher".to_owned(),
+        ..Default::default()
+    });
+    state.service_defs.insert(name, def);
+    let ids: Vec<_> = state.policies.keys().copied().collect();
+    for id in ids {
+        let mut policy = state.policies[&id].clone();
+        for item in &mut policy.items {
+            if item.users.iter().any(|name| name == "alice") {
+                item.conditions = vec![crate::model::PolicyCondition {
+                    kind: "ip-range".to_owned(),
+                    values: vec!["10.1.*".to_owned()],
+                }];
+            }
+        }
+        state.policies.insert(id, policy);
+    }
+    let snapshot = Snapshot::build(state).unwrap();
+    let object = Object::Table {
+        catalog: "sales_wh".to_owned(),
+        namespace: vec!["acdemo".to_owned()],
+        table: "orders".to_owned(),
+    };
+    let who = world.who("alice");
+    for (addr, expected) in [(Some("10.1.2.3"), true), (Some("10.2.2.3"), false), (None, false)] {
+        let addr = addr.map(|addr| addr.parse().unwrap());
+        let gate = snapshot.may(Operation::SelectTable, &object, &who, None, NOW, addr);
+        let shown = check_access(&snapshot, Privilege::Select, &table("orders"), &who, None, NOW, addr);
+        assert_eq!((gate.is_allowed(), shown.0), (expected, expected), "{addr:?}");
+    }
+}
+
 proptest::proptest! {
     /// What CHECK ACCESS shows are the gate's own verdicts, and its answer is what the operation gets.
     #[test]
@@ -152,7 +194,7 @@ proptest::proptest! {
             let (is_allowed, reason) = world.check(users[name], privilege, &table("orders"));
             let gate = world.snapshot.may(operation, &object, &who, None, NOW, None);
             proptest::prop_assert_eq!(is_allowed, gate.is_allowed());
-            let verdicts = access_verdicts(&world.snapshot, privilege, &table("orders"), &who, None, NOW);
+            let verdicts = access_verdicts(&world.snapshot, privilege, &table("orders"), &who, None, NOW, None);
             let shown = verdicts.iter().find(|(_, verdict)| !verdict.is_allowed()).or(verdicts.last());
             let because = &shown.expect("something is asked").1.because;
             let via = because.via.as_ref().map(ToString::to_string).unwrap_or_default();
