@@ -19,7 +19,7 @@ use stdx::ErrorKind;
 
 use crate::error::from_datafusion;
 use crate::names::RelationName;
-use crate::policy_expr::Binder;
+use crate::policy_expr::{Binder, Values};
 use crate::running::Running;
 
 /// A relation's columns as they are stored, and as policies name them.
@@ -134,7 +134,7 @@ pub(crate) fn check(running: &Running, handle: &TableHandle, policy: &Policy) ->
     let names = columns.names(Some(policy));
     let binder = Binder { state: &state, schema: &columns.today, path: &running.path, names: &names };
     for item in &policy.filter_items {
-        binder.filter(&item.filter_expr, &facts)?;
+        binder.filter(&item.filter_expr, Values::Unknown, &facts)?;
     }
     let own = pins(policy).columns;
     let own = own.iter().filter_map(|column| {
@@ -148,7 +148,7 @@ pub(crate) fn check(running: &Running, handle: &TableHandle, policy: &Policy) ->
                 (Some(kind), text) => check_number(kind, column.data_type(), text)
                     .map_err(|message| QueryError::new(ErrorKind::Invalid, message))?,
                 (None, Some(text)) => {
-                    binder.mask(text, column.name(), &facts)?;
+                    binder.mask(text, column.name(), Values::Unknown, &facts)?;
                 }
                 (None, None) => {}
             }
@@ -182,7 +182,7 @@ fn bind_filter(
 ) -> Result<Expr, QueryError> {
     let names = columns.names(running.snapshot.state().policies.get(&filter.policy));
     let binder = Binder { state, schema: &columns.today, path: &running.path, names: &names };
-    in_stored_names(binder.filter(&filter.expr, facts)?, columns)
+    in_stored_names(binder.filter(&filter.expr, Values::Known(&filter.expressions), facts)?, columns)
 }
 
 fn bind_mask(
@@ -200,7 +200,8 @@ fn bind_mask(
         let today = columns.today.fields().get(at)?.name();
         let names = columns.names(running.snapshot.state().policies.get(&mask.policy));
         let binder = Binder { state, schema: &columns.today, path: &running.path, names: &names };
-        Some(in_stored_names(binder.mask(text?, today, facts).ok()?, columns).ok()?)
+        let bound = binder.mask(text?, today, Values::Known(&mask.expressions), facts).ok()?;
+        Some(in_stored_names(bound, columns).ok()?)
     } else {
         None
     };

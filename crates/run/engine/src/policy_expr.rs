@@ -20,6 +20,11 @@ use stdx::ErrorKind;
 use crate::names::{SearchPath, write_in_full};
 use crate::provider::Names;
 
+mod values;
+
+use values::Marked;
+pub(crate) use values::Values;
+
 /// The name that the placeholder of a custom mask for its own column is planned under; no column can be called so.
 const MASKED_COLUMN: &str = "{col}";
 
@@ -46,8 +51,13 @@ pub(crate) struct Binder<'a> {
 
 impl Binder<'_> {
     /// A row filter: boolean over stored columns.
-    pub(crate) fn filter(&self, text: &str, facts: &SessionFacts) -> Result<Expr, QueryError> {
-        let expr = self.bind(text, None, facts)?;
+    pub(crate) fn filter(
+        &self,
+        text: &str,
+        values: Values<'_>,
+        facts: &SessionFacts,
+    ) -> Result<Expr, QueryError> {
+        let expr = self.bind(&Marked::new(text, values)?, None, facts)?;
         match self.type_of(&expr)? {
             DataType::Boolean | DataType::Null => Ok(expr),
             other => Err(QueryError::new(
@@ -58,8 +68,14 @@ impl Binder<'_> {
     }
 
     /// A custom mask: an expression that is cast to the column's type where that loses nothing (L1).
-    pub(crate) fn mask(&self, text: &str, column: &str, facts: &SessionFacts) -> Result<Expr, QueryError> {
-        let expr = self.bind(text, Some(column), facts)?;
+    pub(crate) fn mask(
+        &self,
+        text: &str,
+        column: &str,
+        values: Values<'_>,
+        facts: &SessionFacts,
+    ) -> Result<Expr, QueryError> {
+        let expr = self.bind(&Marked::new(text, values)?, Some(column), facts)?;
         let field = self.schema.field_with_name(column).map_err(|_| no_column(column))?;
         let actual = self.type_of(&expr)?;
         if actual == *field.data_type() {
@@ -81,7 +97,7 @@ impl Binder<'_> {
 
     /// The columns and functions that a text needs; the facts of no particular reader.
     pub(crate) fn needs(&self, text: &str, column: Option<&str>) -> Result<Needs, QueryError> {
-        let expr = self.plan(text, column)?;
+        let expr = self.plan(&Marked::new(text, Values::Unknown)?, column)?;
         let mut needs = Needs {
             columns: expr.column_refs().iter().map(|column| column.name.clone()).collect(),
             functions: BTreeSet::new(),
@@ -96,7 +112,7 @@ impl Binder<'_> {
         Ok(needs)
     }
 
-    fn bind(&self, text: &str, column: Option<&str>, facts: &SessionFacts) -> Result<Expr, QueryError> {
+    fn bind(&self, text: &Marked, column: Option<&str>, facts: &SessionFacts) -> Result<Expr, QueryError> {
         let expr = self.plan(text, column)?;
         let folded = enforce::fold_expr(expr, facts).map_err(|error| match error {
             enforce::EnforceError::Plan(inner) => plan_message(&inner),
@@ -117,14 +133,14 @@ impl Binder<'_> {
     }
 
     /// Plans a text; `column` is what its placeholder stands for.
-    fn plan(&self, text: &str, column: Option<&str>) -> Result<Expr, QueryError> {
+    fn plan(&self, marked: &Marked, column: Option<&str>) -> Result<Expr, QueryError> {
         let mut meant = Cow::Borrowed(self.names);
         let parsed = match column {
             Some(column) => {
                 meant.to_mut().insert(MASKED_COLUMN.to_owned(), column.to_owned());
-                dialect::parse_mask_expression(text, MASKED_COLUMN)
+                dialect::parse_mask_expression(&marked.text, MASKED_COLUMN)
             }
-            None => dialect::parse_expression(text),
+            None => dialect::parse_expression(&marked.text),
         };
         let mut ast = parsed.map_err(|_| not_an_expression())?;
         write_in_full(&mut ast, self.path)?;
@@ -141,7 +157,7 @@ impl Binder<'_> {
         let expr = planner
             .sql_to_expr(ast, &df_schema, &mut PlannerContext::new())
             .map_err(|error| plan_message(&error))?;
-        let expr = over_columns(expr, &meant)?;
+        let expr = over_columns(marked.fill(expr)?, &meant)?;
         refuse_unfit(&expr)?;
         for column in expr.column_refs() {
             if self.schema.index_of(&column.name).is_err() {

@@ -18,7 +18,7 @@ use super::objects::grantee_of;
 use crate::ddl::visible;
 use crate::error::{table_not_found, unsupported};
 use crate::names::{RelationName, parts_of_name};
-use crate::policy_expr::Binder;
+use crate::policy_expr::{Binder, Values};
 use crate::resolve::{Found, find};
 use crate::running::Running;
 
@@ -71,7 +71,7 @@ fn filter(running: &Running, table: &TableHandle, using: &ExprText) -> Result<Ch
     let (state, names) = (running.state(), BTreeMap::new());
     let binder = Binder { state: &state, schema: &table.schema, path: &running.path, names: &names };
     let place = |error: QueryError| error.with_position(using.span.start);
-    binder.filter(&using.text, &running.facts()).map_err(place)?;
+    binder.filter(&using.text, Values::Unknown, &running.facts()).map_err(place)?;
     checked(&binder, table, &using.text, None).map_err(place)
 }
 
@@ -147,7 +147,7 @@ fn custom(
     let (state, names) = (running.state(), BTreeMap::new());
     let binder = Binder { state: &state, schema: &table.schema, path: &running.path, names: &names };
     let place = |error: QueryError| error.with_position(using.span.start);
-    binder.mask(&using.text, column, &running.facts()).map_err(place)?;
+    binder.mask(&using.text, column, Values::Unknown, &running.facts()).map_err(place)?;
     checked(&binder, table, &using.text, Some(column)).map_err(place)
 }
 
