@@ -440,6 +440,8 @@ pub enum Governance {
     ShowTags {
         table: Name,
     },
+    /// `SHOW TAGS WITHOUT POLICY`: what is tagged and not protected by its tags.
+    ShowTagsWithoutPolicy,
     CreateTag {
         name: Ident,
         if_not_exists: bool,

@@ -23,6 +23,7 @@ pub fn initial_state(catalogs: &[&str], admin_user: &str, admin_credential: Opti
         let name = if at == 0 { defs::GATE_TWO_SERVICE.to_owned() } else { name_for(catalog) };
         services.push(gate_two(&name, catalog));
     }
+    services.push(service(defs::TAG_SERVICE, defs::TAG));
     for (id, service) in (1..).zip(services) {
         state.services.insert(service.name.clone(), Service { id, ..service });
     }
@@ -55,9 +56,10 @@ pub fn initial_state(catalogs: &[&str], admin_user: &str, admin_credential: Opti
     state
 }
 
-/// The gate-two services that configured catalogs still need, each with a service of its own.
+/// The gate-two services that configured catalogs still need, each with a service of its own, and the tag service.
 ///
-/// A catalog must not be read before its service is there: no policy could name its tables.
+/// A catalog must not be read before its service is there: no policy could name its tables. A gate-two service that
+/// listens to no tag service comes back with the link, under the number that it has.
 pub fn services_for(state: &State, catalogs: &[&str]) -> Vec<Service> {
     let serves = |service: &Service, catalog: &str| {
         let names = service.configs.get(defs::CATALOGS_CONFIG);
@@ -66,10 +68,29 @@ pub fn services_for(state: &State, catalogs: &[&str]) -> Vec<Service> {
     let next = state.services.values().map(|service| service.id).max().unwrap_or(0) + 1;
     let missing =
         catalogs.iter().filter(|catalog| !state.services.values().any(|service| serves(service, catalog)));
-    (next..)
+    let mut services: Vec<Service> = (next..)
         .zip(missing)
         .map(|(id, catalog)| Service { id, ..gate_two(&name_for(catalog), catalog) })
-        .collect()
+        .collect();
+    if !state.service_defs.contains_key(defs::TAG) {
+        services.iter_mut().for_each(|service| service.tag_service = None);
+        return services;
+    }
+    match state.services.get(defs::TAG_SERVICE) {
+        Some(known) if known.service_def != defs::TAG => return services,
+        Some(_) => {}
+        None => {
+            let id = services.last().map_or(next, |service| service.id + 1);
+            services.push(Service { id, ..service(defs::TAG_SERVICE, defs::TAG) });
+        }
+    }
+    let is_deaf = |service: &&Service| {
+        service.configs.contains_key(defs::CATALOGS_CONFIG) && service.tag_service.is_none()
+    };
+    let linked =
+        |service: &Service| Service { tag_service: Some(defs::TAG_SERVICE.to_owned()), ..service.clone() };
+    services.extend(state.services.values().filter(is_deaf).map(linked));
+    services
 }
 
 fn name_for(catalog: &str) -> String {
@@ -79,6 +100,7 @@ fn name_for(catalog: &str) -> String {
 fn gate_two(name: &str, catalog: &str) -> Service {
     let mut service = service(name, defs::HIVE);
     service.configs.insert(defs::CATALOGS_CONFIG.to_owned(), catalog.to_owned());
+    service.tag_service = Some(defs::TAG_SERVICE.to_owned());
     service
 }
 

@@ -38,6 +38,8 @@ pub const KAFKA: &str = "kafka";
 pub const GATE_ONE_SERVICE: &str = "polaris";
 /// The service of gate two for the first catalog.
 pub const GATE_TWO_SERVICE: &str = "query";
+/// The service whose policies say what tags mean.
+pub const TAG_SERVICE: &str = "tags";
 /// The configuration of a gate-two service that lists its catalogs, separated by commas.
 pub const CATALOGS_CONFIG: &str = "sluice.catalogs";
 

@@ -32,7 +32,7 @@ use stdx::{Secret, Timestamp};
 
 pub use change::{Action, Change, Described};
 pub use error::{EditError, EditFault, FaultKind};
-pub use governed::{GovernedEdit, OtherTags, TagSpec, TagsEdit};
+pub use governed::{ColumnTags, ColumnTagsEdit, GovernedEdit, OtherTags, TagSpec, TagsEdit, UnsetColumnTags};
 pub use grant::{DenyEdit, Discovery, GrantEdit, GrantOption, PrivilegeSpec, RevokeEdit, RevokeWhat};
 pub use named::policies_on;
 pub use pins::{Pins, needs_column, needs_function, pins};

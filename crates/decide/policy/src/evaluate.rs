@@ -27,8 +27,8 @@ pub use context::{
 };
 pub use evaluation::Evaluation;
 pub use request::{
-    ColumnName, ConditionErrors, GateTwoSettings, LevelValue, MaskCombine, MaskPrecedence, Request, Resource,
-    RowFilterCombine, TableRequest,
+    ColumnName, ConditionErrors, FieldOf, GateTwoSettings, LevelValue, MaskCombine, MaskPrecedence, Request,
+    Resource, RowFilterCombine, TableRequest,
 };
 pub use trace::{Considered, Note, Trace};
 pub use verdict::{

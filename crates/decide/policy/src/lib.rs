@@ -28,10 +28,10 @@ mod snapshot;
 
 pub use evaluate::{
     AttributeValue, Because, ColumnName, ColumnRule, ConditionErrors, Considered, Decided, DecidingItem,
-    Decision, ElementScope, Evaluation, FilterRule, GateTwoSettings, InlineGrant, InlineMode, InlinePolicy,
-    ItemList, LevelValue, MaskCombine, MaskPrecedence, MaskRule, MatchType, MatchingScope, NO_CONTEXT, Note,
-    PassedOver, PassedOverReason, Request, RequestContext, RequestTag, Resource, Restriction,
-    RowFilterCombine, TableRequest, TableRules, Trace, Verdict, Via,
+    Decision, ElementScope, Evaluation, FieldOf, FilterRule, GateTwoSettings, InlineGrant, InlineMode,
+    InlinePolicy, ItemList, LevelValue, MaskCombine, MaskPrecedence, MaskRule, MatchType, MatchingScope,
+    NO_CONTEXT, Note, PassedOver, PassedOverReason, Request, RequestContext, RequestTag, Resource,
+    Restriction, RowFilterCombine, TableRequest, TableRules, Trace, Verdict, Via,
 };
 pub use principal::{Membership, NameSet, Principal};
 pub use snapshot::{AuditMode, BuildOptions, Fault, PluginSettings, Snapshot, Strictness};

@@ -21,5 +21,8 @@ pub use service_def::{
 };
 pub use state::{State, Version};
 pub use table::Table;
-pub use tag::{Tag, TagDef, TagId, TagOwner, TaggedResource, TaggedResourceId};
+pub use tag::{
+    FIELD_ID_OPTION, TABLE_UUID_OPTION, Tag, TagDef, TagId, TagOwner, TaggedResource, TaggedResourceId,
+    bound_field,
+};
 pub use zone::{Zone, ZoneResources};

@@ -140,7 +140,12 @@ pub fn policy_for_component(policy: &Policy, component: &str) -> Policy {
     };
     let mask = |mask: &MaskItem| {
         let item = narrow(&mask.item);
-        let mask_type = name_in(&mask.mask.mask_type, component)?.to_owned();
+        let mask_type = match name_in(&mask.mask.mask_type, component) {
+            Some(own) => own.to_owned(),
+            // Our access under another component's mask: a protection that cannot be honoured, and must not be lost.
+            None if !item.accesses.is_empty() => mask.mask.mask_type.clone(),
+            None => return None,
+        };
         let mask_info = MaskInfo { mask_type, ..mask.mask.clone() };
         is_left(&mask.item, &item).then_some(MaskItem { item, mask: mask_info })
     };

@@ -14,6 +14,7 @@ use iceberg::spec::TableMetadata;
 use iceberg::table::Table;
 use iceberg::{NamespaceIdent, Runtime, TableIdent};
 
+use crate::column_tags::ColumnTags;
 use crate::error::{CatalogError, Doing, Result};
 use crate::ledger::{Kind, Ledger, PendingRename, PutView};
 use crate::name;
@@ -178,8 +179,9 @@ impl Catalog {
         old: &TableHandle,
         schema: &Schema,
         partition_by: &[String],
+        tags: &ColumnTags,
     ) -> Result<PendingTable> {
-        PendingTable::begin_replace(Arc::clone(&self.inner), old, schema, partition_by)
+        PendingTable::begin_replace(Arc::clone(&self.inner), old, schema, partition_by, tags)
     }
 
     /// Begins to give a table or view another name, in the same namespace or another of this catalog. Until the commit

@@ -20,6 +20,8 @@ pub enum CatalogError {
     TableExists(String),
     #[error("no such view `{0}`")]
     NoSuchView(String),
+    #[error("the tags of the table's columns cannot be read")]
+    UnreadableTags,
     #[error("view `{0}` already exists")]
     ViewExists(String),
     #[error("`{name}` differs from the existing `{existing}` by case alone")]
@@ -64,6 +66,7 @@ impl CatalogError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::NoSuchNamespace(_) => ErrorKind::SchemaNotFound,
+            Self::UnreadableTags => ErrorKind::Unavailable,
             Self::NamespaceExists(_) => ErrorKind::SchemaExists,
             Self::NamespaceNotEmpty(_) | Self::ColumnInUse { .. } => ErrorKind::Dependent,
             Self::NoSuchTable(_) | Self::NoSuchView(_) => ErrorKind::TableNotFound,

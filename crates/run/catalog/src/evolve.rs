@@ -9,6 +9,7 @@ use iceberg::MetadataLocation;
 use iceberg::spec::{NestedField, NestedFieldRef, Schema, TableMetadata, TableMetadataBuilder};
 
 use crate::catalog::Catalog;
+use crate::column_tags::{with_tags, without_columns};
 use crate::error::{CatalogError, Doing, Result};
 use crate::name;
 use crate::schema;
@@ -51,7 +52,14 @@ impl Catalog {
             if let Some(field) = fields.get_mut(at) {
                 *field = Arc::new(NestedField { name: to.to_owned(), ..field.as_ref().clone() });
             }
-            with_fields(metadata, fields)
+            with_tags(metadata, with_fields(metadata, fields)?, |tags| {
+                let named: Vec<String> =
+                    tags.keys().filter(|name| name.eq_ignore_ascii_case(from)).cloned().collect();
+                for name in named {
+                    let of_column = tags.remove(&name).unwrap_or_default();
+                    tags.entry(to.to_owned()).or_default().extend(of_column);
+                }
+            })
         })
         .await
     }
@@ -78,7 +86,7 @@ impl Catalog {
             if metadata.current_schema().identifier_field_ids().any(|id| id == dropped.id) {
                 return in_use("identifies the table's rows");
             }
-            with_fields(metadata, fields)
+            without_columns(metadata, with_fields(metadata, fields)?, &[(dropped.id, column)])
         })
         .await
     }

@@ -2,6 +2,7 @@
 
 mod catalog;
 mod codec;
+mod column_tags;
 mod error;
 mod evolve;
 mod inspect;
@@ -18,6 +19,7 @@ mod write;
 
 pub use catalog::{Catalog, CatalogConfig};
 pub use codec::IcebergCodec;
+pub use column_tags::{COLUMN_TAGS, ColumnTags, FieldTags, column_tags_text};
 pub use error::CatalogError;
 pub use inspect::MetadataTable;
 pub use ledger::{Kind, PendingRename};

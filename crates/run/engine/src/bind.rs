@@ -157,6 +157,14 @@ pub(crate) fn check(running: &Running, handle: &TableHandle, policy: &Policy) ->
     Ok(())
 }
 
+/// Whether a custom mask can be evaluated for a column of a table as it is today.
+pub(crate) fn mask_fits(running: &Running, handle: &TableHandle, text: &str, column: &str) -> bool {
+    let (state, facts, columns) = (running.state(), running.facts(), Columns::of_table(handle));
+    let names = columns.names(None);
+    let binder = Binder { state: &state, schema: &columns.today, path: &running.path, names: &names };
+    binder.mask(text, column, &facts).is_ok()
+}
+
 /// What to do about a row filter that cannot be bound; only who may see policies learns which one, and why.
 fn filter_hint(running: &Running, columns: &Columns, filter: &policy::FilterRule) -> String {
     if !running.is_admin() {

@@ -20,6 +20,7 @@ use query_api::{Description, Outcome, QueryError};
 use sqlparser::ast::{self, Ident, ObjectName};
 use stdx::ErrorKind;
 
+pub(crate) use chosen::ACTION;
 pub(crate) use lineage::Masked;
 pub(crate) use merge::{describe as describe_merge, merge};
 pub(crate) use truncate::truncate;
@@ -32,6 +33,7 @@ use crate::query::{self, Governed};
 use crate::resolve::{self, Resolved, relation_of, verdict_for};
 use crate::running::Running;
 use crate::statement::Call;
+use crate::tags::{Carried, carry};
 
 /// What the target is called while an INSERT is planned; no user can write it.
 const TARGET: &str = "\u{0}target";
@@ -68,9 +70,14 @@ pub(crate) async fn insert(
         let (_, own) = verdict_for(running, &planned.state, &name, &table)?;
         refuse_reading_masked_target(&name, &table, &own, &planned.input)?;
         let input = query::with_parameters(planned.input, call.parameters)?;
-        let record = running.audit_query(&planned.resolved, call.text);
         let plan = query::govern_plan(running, input, &planned.resolved)?;
         let governed = Governed { plan, state: planned.state, resolved: planned.resolved };
+        let tags = Carried::of(&governed)?.named(table.schema.fields().iter().map(|field| field.name()));
+        if Box::pin(carry(running, &name, &table, tags, call.text)).await? {
+            round = change::next(round, &name)?;
+            continue;
+        }
+        let record = running.audit_query(&governed.resolved, call.text);
         let written = Box::pin(write(running, &name, &table, &own, &governed, old)).await;
         if let Err(error) = &written
             && error.kind() == ErrorKind::Conflict

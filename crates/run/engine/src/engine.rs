@@ -23,6 +23,7 @@ use stdx::{Clock, ErrorKind, Secret};
 use store::PolicyStore;
 
 use crate::scan::VerifyGoverned;
+use crate::tags::{PropertyTags, TagSource};
 
 /// What a query on a restricted column does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -53,6 +54,10 @@ pub struct EngineSettings {
     pub write_implies_read: bool,
     /// Whether a row must be visible to its writer afterwards.
     pub check_option: bool,
+    /// Keep the tags of columns in the authority's store, beside the table's property.
+    pub project_tags: bool,
+    /// Whence a table's own tags come.
+    pub tag_source: Arc<dyn TagSource>,
     /// Folders whose files `read_parquet` and its like may read.
     pub load_roots: Vec<PathBuf>,
     /// The role whose members may read files.
@@ -73,6 +78,8 @@ impl Default for EngineSettings {
             mask_profile: Profile::Sluice,
             write_implies_read: false,
             check_option: true,
+            project_tags: true,
+            tag_source: Arc::new(PropertyTags),
             load_roots: Vec::new(),
             load_role: "admin".to_owned(),
         }

@@ -18,6 +18,11 @@ pub(crate) fn column_not_found(column: &str, table: &crate::names::RelationName)
     QueryError::new(ErrorKind::ColumnNotFound, format!("no such column `{column}` in table {table}"))
 }
 
+/// What gate two says of a table cannot be had; why stays unsaid (L6).
+pub(crate) fn policy_unavailable(full_name: &str) -> QueryError {
+    QueryError::new(ErrorKind::Unavailable, format!("policy unavailable for table '{full_name}'"))
+}
+
 pub(crate) fn schema_not_found(full_name: &str) -> QueryError {
     QueryError::new(ErrorKind::SchemaNotFound, format!("schema '{full_name}' not found"))
 }

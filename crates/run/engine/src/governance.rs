@@ -11,9 +11,10 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dialect::ast::Governance;
 use query_api::{Outcome, QueryError};
 
-pub(crate) use commit::{commit, from_edit};
+pub(crate) use commit::{commit, commit_internal, commit_quietly, from_edit};
 pub(crate) use edits::edit_of;
 pub(crate) use objects::{grantee_of, scope_of};
+pub(crate) use policies::{column_ref, no_column};
 
 use crate::asking::{self, Simulation};
 use crate::error::unsupported;
@@ -44,6 +45,9 @@ pub(crate) async fn run(
         return show::governance::run(running, statement, call).await;
     }
     let tag = tag_of(&statement);
+    if crate::tags::is_tagging(&statement) {
+        return crate::tags::run(running, statement, tag, call).await;
+    }
     let edit = match edits::edit_of(running, statement).await {
         Ok(edit) => edit,
         Err(error) => {
@@ -67,13 +71,7 @@ fn undelivered(statement: &Governance) -> Option<&'static str> {
         Governance::DropRowAccessPolicy { .. } => "DROP ROW ACCESS POLICY",
         Governance::SetMaskingPolicy { .. } => "SET MASKING POLICY",
         Governance::UnsetMaskingPolicy { .. } => "UNSET MASKING POLICY",
-        Governance::SetTags { .. } | Governance::SetColumnTags { .. } => "SET TAGS",
-        Governance::UnsetTags { .. } | Governance::UnsetColumnTags { .. } => "UNSET TAGS",
-        Governance::ShowTags { .. } => "SHOW TAGS",
-        Governance::CreateTag { .. } => "CREATE TAG",
-        Governance::DropTag { .. } => "DROP TAG",
         Governance::Reflection { .. } => "a reflection",
-        Governance::Call { .. } => "CALL",
         Governance::InlinePolicies { .. } => "a policy inside CREATE TABLE or CREATE VIEW",
         _ => return None,
     })
@@ -81,7 +79,8 @@ fn undelivered(statement: &Governance) -> Option<&'static str> {
 
 /// Whether a statement only asks.
 pub(crate) fn only_reads(statement: &Governance) -> bool {
-    matches!(statement, Governance::Simulate { .. }) || columns(statement).is_some()
+    matches!(statement, Governance::Simulate { .. })
+        || (!matches!(statement, Governance::Call { .. }) && columns(statement).is_some())
 }
 
 /// The word for a statement that gives no rows.
@@ -104,6 +103,11 @@ fn tag_of(statement: &Governance) -> &'static str {
         Governance::AlterPolicy { .. } => "ALTER POLICY",
         Governance::DropPolicy { .. } => "DROP POLICY",
         Governance::RollbackPolicy { .. } => "ROLLBACK POLICY",
+        Governance::SetTags { .. } | Governance::SetColumnTags { .. } => "SET TAGS",
+        Governance::UnsetTags { .. } | Governance::UnsetColumnTags { .. } => "UNSET TAGS",
+        Governance::CreateTag { .. } => "CREATE TAG",
+        Governance::DropTag { .. } => "DROP TAG",
+        Governance::Call { .. } => "CALL",
         _ => "SHOW",
     }
 }
@@ -159,6 +163,14 @@ pub(crate) fn columns(statement: &Governance) -> Option<SchemaRef> {
             "grantees",
             "enabled",
         ]),
+        Governance::ShowTags { .. } => texts(&["column", "tag"]),
+        Governance::ShowTagsWithoutPolicy => texts(&["tag", "service", "database", "table", "column"]),
+        Governance::Call { .. } => {
+            let mut fields = texts(&["table_identifier", "status"]);
+            fields.push(Field::new("columns_projected", DataType::Int64, true));
+            fields.extend(texts(&["message"]));
+            fields
+        }
         Governance::ShowRowFilters => texts(&["name", "database", "table", "filter", "grantees", "enabled"]),
         _ => return None,
     };

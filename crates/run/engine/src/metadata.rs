@@ -23,7 +23,8 @@ use stdx::ErrorKind;
 use crate::error::{from_catalog, from_datafusion, table_not_found, unsupported};
 use crate::names::{RelationName, SearchPath, parts_of, parts_of_name, quoted};
 use crate::pg::VirtualTable;
-use crate::resolve::{Found, Resolved, TouchedTable, find, rules_for, verdict_for};
+use crate::resolve::{Found, Resolved, TouchedTable, find, verdict_for};
+use crate::rules::rules_of_all_times;
 use crate::running::{Running, table_object};
 use crate::session::invalid;
 use crate::show::rows;
@@ -129,12 +130,7 @@ fn require_open(
     what: &str,
 ) -> Result<TableRules, QueryError> {
     let (rules, verdict) = verdict_for(running, state, name, handle)?;
-    let all = handle.columns_of_all_times();
-    let fields = all.iter().filter_map(|(_, names)| names.first());
-    let schema = Schema::new(fields.map(|name| Field::new(name, DataType::Null, true)).collect::<Vec<_>>());
-    let older: Vec<Vec<String>> =
-        all.iter().map(|(_, names)| names.iter().skip(1).cloned().collect()).collect();
-    let ever = rules_for(running, name, &Arc::new(schema), &older, handle.owner.as_deref());
+    let ever = rules_of_all_times(running, name, handle);
     let is_open = !verdict.is_restricting()
         && ever.filters.is_empty()
         && ever.columns.iter().all(|rule| matches!(rule, ColumnRule::Raw));

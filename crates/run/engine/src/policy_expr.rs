@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -15,9 +16,10 @@ use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::sql::planner::{ParserOptions, PlannerContext, SqlToRel};
 use enforce::SessionFacts;
 use query_api::QueryError;
+use sqlparser::ast;
 use stdx::ErrorKind;
 
-use crate::names::{SearchPath, write_in_full};
+use crate::names::{SearchPath, fold_ident, write_in_full};
 use crate::provider::Names;
 
 mod values;
@@ -199,6 +201,35 @@ fn over_columns(expr: Expr, meant: &BTreeMap<String, String>) -> Result<Expr, Qu
     })
     .map(|done| done.data)
     .map_err(|error| plan_message(&error))
+}
+
+/// Checks a text that is about no table yet, so that all names in it are taken for columns; what it needs are functions.
+pub(crate) fn check_unbound(
+    state: &SessionState,
+    path: &SearchPath,
+    text: &str,
+) -> Result<BTreeSet<String>, QueryError> {
+    const COLUMN: &str = "col";
+    let ast = dialect::parse_mask_expression(text, MASKED_COLUMN).map_err(|_| not_an_expression())?;
+    let mut names = BTreeSet::from([COLUMN.to_owned()]);
+    // What a name with a dot stands for, only a table can tell.
+    let mut is_nested = false;
+    let _: ControlFlow<()> = sqlparser::ast::visit_expressions(&ast, |expr| {
+        match expr {
+            ast::Expr::Identifier(name) if name.value == MASKED_COLUMN => {}
+            ast::Expr::Identifier(name) => drop(names.insert(fold_ident(name))),
+            ast::Expr::CompoundIdentifier(_) | ast::Expr::CompoundFieldAccess { .. } => is_nested = true,
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    });
+    if is_nested {
+        return Ok(BTreeSet::new());
+    }
+    let fields: Vec<_> = names.iter().map(|name| Field::new(name, DataType::Utf8View, true)).collect();
+    let schema = Arc::new(Schema::new(fields));
+    let binder = Binder { state, schema: &schema, path, names: &BTreeMap::new() };
+    binder.needs(text, Some(COLUMN)).map(|needs| needs.functions)
 }
 
 /// Only expressions of one row may stand in a policy.

@@ -14,7 +14,7 @@ use datafusion::sql::resolve::resolve_table_references;
 use enforce::{Relation, SealedSource, SealedView, TableVerdict, governed_schema};
 use futures::future::{BoxFuture, FutureExt};
 use policy::operation::Operation;
-use policy::{ColumnName, TableRequest, TableRules};
+use policy::TableRules;
 use query_api::QueryError;
 use sqlparser::ast;
 use stdx::ErrorKind;
@@ -26,6 +26,7 @@ use crate::names::{RelationName, SearchPath, write_in_full};
 use crate::past::PastName;
 use crate::policy_expr::parser_options;
 use crate::provider::{Names, source_key};
+use crate::rules::rules_for;
 use crate::running::{Running, table_object, view_object};
 use crate::titles;
 
@@ -385,45 +386,13 @@ pub(crate) fn verdict_for(
     name: &RelationName,
     handle: &TableHandle,
 ) -> Result<(TableRules, TableVerdict), QueryError> {
-    let older: Vec<Vec<String>> = handle.field_ids.iter().map(|id| handle.former_names(*id)).collect();
-    let mut rules = rules_for(running, name, &handle.schema, &older, handle.owner.as_deref());
+    let mut rules = rules_for(running, name, handle);
+    crate::tags::refuse_unknown(running, name, &rules)?;
     if let Some(past) = &handle.past {
         crate::bind::restrict_forgotten(past, &mut rules);
     }
     let verdict = crate::bind::rules(running, state, name, &Columns::of_table(handle), &rules)?;
     Ok((rules, verdict))
-}
-
-/// What gate two says of a relation's columns, before any text is bound.
-///
-/// `older` are the names that each column bore before, so that a rename does not lose its protection (L7).
-pub(crate) fn rules_for(
-    running: &Running,
-    name: &RelationName,
-    schema: &SchemaRef,
-    older: &[Vec<String>],
-    owner: Option<&str>,
-) -> TableRules {
-    let columns: Vec<ColumnName<'_>> = schema
-        .fields()
-        .iter()
-        .enumerate()
-        .map(|(i, field)| ColumnName { name: field.name(), older: older.get(i).map_or(&[], Vec::as_slice) })
-        .collect();
-    let database = name.database();
-    let service = running.snapshot.gate_two_service(&name.catalog).to_owned();
-    running.snapshot.table_rules(&TableRequest {
-        service: &service,
-        database: &database,
-        table: &name.name,
-        columns: &columns,
-        owner,
-        who: &running.who,
-        now: running.now,
-        client_addr: running.context.client_addr,
-        context: &policy::NO_CONTEXT,
-        settings: &running.engine.settings.gate_two,
-    })
 }
 
 /// A namespace that exists and that the user may see; anything else is not found.

@@ -5,7 +5,7 @@ mod policy_text;
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{BooleanArray, RecordBatch, StringArray};
+use datafusion::arrow::array::{BooleanArray, Int64Array, RecordBatch, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use futures::StreamExt;
 use policy::operation::Operation;
@@ -45,6 +45,9 @@ pub(crate) fn text_rows(schema: &SchemaRef, lines: &[Vec<Option<String>>]) -> Re
                     Arc::new(cells.map(|cell| cell.map(|text| text == "true")).collect::<BooleanArray>())
                         as datafusion::arrow::array::ArrayRef
                 }
+                DataType::Int64 => Arc::new(
+                    cells.map(|cell| cell.and_then(|text| text.parse().ok())).collect::<Int64Array>(),
+                ),
                 _ => Arc::new(cells.collect::<StringArray>()),
             }
         })

@@ -9,7 +9,8 @@ use query_api::QueryError;
 
 use crate::error::from_catalog;
 use crate::names::RelationName;
-use crate::resolve::{self, Resolved, rules_for};
+use crate::resolve::{self, Resolved};
+use crate::rules::rules_for;
 use crate::running::Running;
 
 /// Names that completion offers at most.
@@ -105,8 +106,7 @@ fn full(catalog: &str, namespace: &[String], name: String) -> RelationName {
 
 /// The columns with the nullability that masks and restrictions give them, as SELECT shows them (L1).
 pub(crate) fn seen_schema(running: &Running, name: &RelationName, table: &catalog::TableHandle) -> SchemaRef {
-    let older: Vec<Vec<String>> = table.field_ids.iter().map(|id| table.former_names(*id)).collect();
-    let rules = rules_for(running, name, &table.schema, &older, table.owner.as_deref());
+    let rules = rules_for(running, name, table);
     let fields: Vec<Field> = table
         .schema
         .fields()

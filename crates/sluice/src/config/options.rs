@@ -221,6 +221,16 @@ pub(crate) const OPTIONS: &[OptionDef] = &[
         Some("false"),
         "Let GRANT INSERT, UPDATE and DELETE also write the read privilege, for an outside Polaris.",
     ),
+    aliased(
+        option(
+            "engine",
+            "project_tags",
+            Kind::Flag,
+            Some("true"),
+            "Keep the tags of columns in the authority's tag store, beside the table property `sqe.column-tags`.",
+        ),
+        &["policy.ranger.project_tags", "policy.project_tags"],
+    ),
     option(
         "engine",
         "check_option",

@@ -187,7 +187,9 @@ fn settings(config: &EngineConfig) -> EngineSettings {
         mask_profile: Profile::parse(&config.mask_profile).unwrap_or(Profile::Sluice),
         write_implies_read: config.write_implies_read,
         check_option: config.check_option,
+        project_tags: config.project_tags,
         load_roots: config.load_roots.clone(),
         load_role: config.load_role.clone(),
+        ..EngineSettings::default()
     }
 }

@@ -47,9 +47,13 @@ pub(super) fn show(cursor: &mut Cursor<'_>) -> Parsed<Option<Governance>> {
         };
         Governance::ShowFunctions { like }
     } else if cursor.eat("TAGS") {
-        cursor.expect("ON")?;
-        skip_kind(cursor, &["TABLE", "VIEW"]);
-        Governance::ShowTags { table: cursor.name("the name of a table")? }
+        if cursor.eat_all(&["WITHOUT", "POLICY"]) {
+            Governance::ShowTagsWithoutPolicy
+        } else {
+            cursor.expect("ON")?;
+            skip_kind(cursor, &["TABLE", "VIEW"]);
+            Governance::ShowTags { table: cursor.name("the name of a table")? }
+        }
     } else {
         return Ok(None);
     };

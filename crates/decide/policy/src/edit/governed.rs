@@ -1,5 +1,6 @@
 //! Edits of zones, tags, services and definitions, and who may make them.
 
+mod columns;
 mod service;
 mod tag;
 mod zone;
@@ -9,6 +10,7 @@ use std::collections::BTreeMap;
 use super::Actor;
 use super::draft::Draft;
 use super::error::{FaultKind, Faults};
+use super::policy::ColumnRef;
 use crate::model::{ResourceMap, Service, ServiceDef, TagDef, ValiditySchedule, Zone};
 
 /// An edit of what policies stand on. What is put takes the place of what has its name.
@@ -33,6 +35,8 @@ pub enum GovernedEdit {
         /// Empty: all.
         kinds: Vec<String>,
     },
+    /// The columns of one table are tagged, all of them or none.
+    TagColumns(ColumnTagsEdit),
     /// The definition of tag services learns what the component can do.
     PutServiceDef(Box<ServiceDef>),
     DropServiceDef {
@@ -55,6 +59,33 @@ pub struct TagsEdit {
     pub owner: Option<String>,
     pub tags: Vec<TagSpec>,
     pub others: OtherTags,
+}
+
+/// Tags set on, and taken from, columns of one table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnTagsEdit {
+    pub service: String,
+    /// The full dotted namespace.
+    pub database: String,
+    pub table: String,
+    pub uuid: Option<String>,
+    pub owner: Option<String>,
+    pub columns: Vec<ColumnTags>,
+}
+
+/// What becomes of one column's tags: what is unset goes first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnTags {
+    pub column: ColumnRef,
+    pub unset: UnsetColumnTags,
+    pub set: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UnsetColumnTags {
+    None,
+    All,
+    These(Vec<String>),
 }
 
 /// A tag to be put on a resource.
@@ -84,6 +115,7 @@ pub(crate) fn apply(draft: &mut Draft<'_>, edit: &GovernedEdit, actor: &Actor, f
         GovernedEdit::UnsetTags { service, resource, kinds } => {
             tag::unset(draft, service, resource, kinds, actor, faults);
         }
+        GovernedEdit::TagColumns(edit) => columns::tag(draft, edit, actor, faults),
         GovernedEdit::PutServiceDef(def) => service::put_def(draft, def, actor, faults),
         GovernedEdit::DropServiceDef { name, if_exists } => {
             service::drop_def(draft, name, *if_exists, actor, faults);

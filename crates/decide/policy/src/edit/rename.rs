@@ -14,7 +14,7 @@ use super::policy::{ColumnRef, may_write_existing};
 use super::record::{self, LabelKind, ORIGIN, ORIGIN_GRANT, Record};
 use super::scope::{GATE_ONE, Scope};
 use crate::matching::MatchContext;
-use crate::model::{Policy, PolicyKind, ResourceMap, ResourceValues};
+use crate::model::{Policy, PolicyKind, ResourceMap, ResourceValues, TaggedResourceId, bound_field};
 use crate::privilege::{Level, StepTarget};
 
 /// A column that gets another name.
@@ -83,6 +83,62 @@ pub(crate) fn column(draft: &mut Draft<'_>, column: &Column<'_>, actor: &Actor, 
         }
         draft.put_policy(changed);
     }
+    tags_of_column(draft, column);
+}
+
+/// Tags that are bound to the field bear its new name from now on; those that were put on the name bear both.
+fn tags_of_column(draft: &mut Draft<'_>, column: &Column<'_>) {
+    let state = draft.before().state();
+    let mut changed = Vec::new();
+    for entry in state.tagged_resources.values().filter(|entry| entry.service == column.service) {
+        let is_named = [("database", column.database), ("table", column.table), ("column", column.from)]
+            .into_iter()
+            .all(|(level, name)| names(&entry.resource, level, name));
+        let bound = bound_field(entry).map(|(_, field_id)| field_id);
+        let is_other = bound.is_some() && column.field_id.is_some() && bound != column.field_id;
+        if !is_named || is_other || names(&entry.resource, "column", column.to) {
+            continue;
+        }
+        let mut entry = entry.clone();
+        if let Some(values) = entry.resource.get_mut("column") {
+            if bound.is_some() {
+                values.values.retain(|name| !name.eq_ignore_ascii_case(column.from));
+            }
+            values.values.push(column.to.to_owned());
+        }
+        changed.push(entry);
+    }
+    draft.governed.put_tagged_resources.extend(changed);
+}
+
+/// Tags of the table and of its columns stand under the new name too.
+fn tags_of_table(draft: &mut Draft<'_>, table: &Table<'_>) {
+    let state = draft.before().state();
+    let mut free = state.tagged_resources.keys().next_back().map_or(0, |id| id.0).max(0);
+    let mut beside = Vec::new();
+    for entry in state.tagged_resources.values().filter(|entry| entry.service == table.service) {
+        let bound = bound_field(entry).map(|(uuid, _)| uuid);
+        let is_other = bound.is_some() && table.uuid.is_some() && bound != table.uuid;
+        let is_named = names(&entry.resource, "database", &table.from.0)
+            && names(&entry.resource, "table", &table.from.1);
+        if !is_named || is_other {
+            continue;
+        }
+        let mut entry = entry.clone();
+        entry.resource.insert("database".to_owned(), ResourceValues::one(table.to.0.clone()));
+        entry.resource.insert("table".to_owned(), ResourceValues::one(table.to.1.clone()));
+        let mut known = state.tagged_resources.values();
+        if known.any(|old| {
+            old.service == entry.service && old.resource == entry.resource && old.tags == entry.tags
+        }) {
+            continue;
+        }
+        free = free.saturating_add(1);
+        entry.id = TaggedResourceId(free);
+        entry.guid.clear();
+        beside.push(entry);
+    }
+    draft.governed.put_tagged_resources.extend(beside);
 }
 
 /// Gives an earlier version of a policy the names that its table and columns got since: going back undoes what the
@@ -122,6 +178,7 @@ pub(crate) fn keep_names(earlier: &mut Policy, newest: &Policy) {
 pub(crate) fn table(draft: &mut Draft<'_>, table: &Table<'_>, actor: &Actor, faults: &mut Faults) {
     gate_two(draft, table, actor, faults);
     gate_one(draft, table, actor, faults);
+    tags_of_table(draft, table);
 }
 
 fn gate_two(draft: &mut Draft<'_>, table: &Table<'_>, actor: &Actor, faults: &mut Faults) {

@@ -6,6 +6,7 @@ mod identities;
 mod policies;
 mod renames;
 mod shown;
+mod tags;
 mod valid;
 
 use stdx::{ErrorKind, Secret, Timestamp};

@@ -7,7 +7,7 @@ use std::ops::Deref;
 use smallvec::SmallVec;
 
 use super::running::Entry;
-use super::{ConditionErrors, MatchType, MatchingScope, Request, Via};
+use super::{ConditionErrors, FieldOf, MatchType, MatchingScope, Request, Via};
 use crate::Snapshot;
 use crate::condition::{Condition, ConditionContext, ConditionSettings, Held, TagFacts};
 use crate::matching::{Expressions, MatchContext, RequestPath};
@@ -36,6 +36,9 @@ pub(crate) struct Asked<'a, 'd> {
     looks_below: bool,
     /// The resource as access policies are compared with it, read once.
     access_path: Option<RequestPath<'d>>,
+    field: Option<FieldOf<'d>>,
+    /// Tags that the request brings along beside those that are known.
+    more_tags: &'d [String],
     tags: OnceCell<Tags<'a>>,
 }
 
@@ -154,6 +157,8 @@ impl<'a, 'd> Asked<'a, 'd> {
             numbers: snapshot.numbers_of(r.who),
             looks_below,
             access_path: read(service, r, PolicyKind::Access),
+            field: None,
+            more_tags: &[],
             tags: OnceCell::new(),
         }
     }
@@ -171,8 +176,17 @@ impl<'a, 'd> Asked<'a, 'd> {
             numbers: self.numbers.clone(),
             looks_below: self.looks_below,
             access_path: read(self.service, r, PolicyKind::Access),
+            field: None,
+            more_tags: &[],
             tags: OnceCell::new(),
         }
+    }
+
+    /// The same, said of a column.
+    pub(crate) fn of_column(mut self, field: Option<FieldOf<'d>>, more_tags: &'d [String]) -> Self {
+        self.field = field;
+        self.more_tags = more_tags;
+        self
     }
 
     /// Whether a policy whose resource cannot be read is taken to be about everything.
@@ -240,16 +254,21 @@ impl<'a, 'd> Asked<'a, 'd> {
             return numbered(compiled.filter(|tag| counts(tag)).collect());
         }
         let mut found = Tags::new();
-        if self.service.tagged.is_empty() || (!self.has_resource() && !self.is_any()) {
-            return found;
+        let is_asked = !self.service.tagged.is_empty() && (self.has_resource() || self.is_any());
+        if is_asked && let Some(path) = self.access_path() {
+            let service: &'a CompiledService = self.service;
+            service.tagged.of(path, self.field, &self.tokens, self.looks_below, |tag, lies| {
+                if counts(tag) {
+                    found.push(TagHit { tag: TagOf::Known(tag), place: 0, found: lies });
+                }
+            });
         }
-        let Some(path) = self.access_path() else { return found };
-        let service: &'a CompiledService = self.service;
-        service.tagged.of(path, &self.tokens, self.looks_below, |tag, lies| {
-            if counts(tag) {
-                found.push(TagHit { tag: TagOf::Known(tag), place: 0, found: lies });
+        for kind in self.more_tags {
+            if !found.iter().any(|tag| *tag.kind == **kind) {
+                let tag = TagOf::Given(Box::new(CompiledTag::plain(kind)));
+                found.push(TagHit { tag, place: 0, found: MatchType::Itself });
             }
-        });
+        }
         numbered(found)
     }
 

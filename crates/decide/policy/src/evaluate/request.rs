@@ -93,11 +93,23 @@ pub struct Request<'a> {
 pub struct ColumnName<'a> {
     pub name: &'a str,
     pub older: &'a [String],
+    /// Which field of which table it is. A tag that is bound to a field holds for it under any name, and for no other
+    /// field of that table.
+    pub field: Option<FieldOf<'a>>,
+    /// Tags that it bears besides those that the authority knows of.
+    pub tags: &'a [String],
+}
+
+/// A field of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FieldOf<'a> {
+    pub table_uuid: &'a str,
+    pub field_id: i32,
 }
 
 impl<'a> ColumnName<'a> {
     pub const fn new(name: &'a str) -> Self {
-        Self { name, older: &[] }
+        Self { name, older: &[], field: None, tags: &[] }
     }
 
     pub(crate) fn all(self) -> impl Iterator<Item = &'a str> {

@@ -46,7 +46,8 @@ impl Snapshot {
         let restrictions = question.restrictions();
         let columns = question.columns(restrictions);
         let filters = question.filters();
-        TableRules { filters, columns, passed_over: question.passed_over }
+        let tags = question.relation.tags_by_column(r.columns.len());
+        TableRules { filters, columns, tags, passed_over: question.passed_over }
     }
 }
 
@@ -63,6 +64,7 @@ fn unavailable(r: &TableRequest<'_>, reason: &str) -> TableRules {
     TableRules {
         filters: vec![filter],
         columns: r.columns.iter().map(|_| ColumnRule::Restricted(restriction.clone())).collect(),
+        tags: r.columns.iter().map(|column| column.tags.to_vec()).collect(),
         passed_over: Vec::new(),
     }
 }
@@ -174,7 +176,10 @@ impl<'q, 'd> Question<'q, '_, 'd> {
                 expressions,
                 broken: broken.or(failed),
             };
-            rules.push((policy.priority(), rule));
+            // Several columns may bear the tag whose policy filters.
+            if !rules.iter().any(|(_, known)| *known == rule) {
+                rules.push((policy.priority(), rule));
+            }
         }
         rules.into_iter().map(|(_, rule)| rule).collect()
     }

@@ -109,6 +109,8 @@ pub struct TableRules {
     pub filters: Vec<FilterRule>,
     /// One for each column of the request, in its order.
     pub columns: Vec<ColumnRule>,
+    /// The kinds of tags that count for each column, in order, whether or not a policy speaks of them.
+    pub tags: Vec<Vec<String>>,
     pub passed_over: Vec<PassedOver>,
 }
 

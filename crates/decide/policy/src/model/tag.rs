@@ -54,3 +54,15 @@ pub struct TaggedResource {
     pub tags: Vec<TagId>,
     pub options: BTreeMap<String, String>,
 }
+
+/// The option of a tagged resource that names the table it is bound to.
+pub const TABLE_UUID_OPTION: &str = "sluice.table_uuid";
+/// The option of a tagged resource that holds the number of the field it is bound to.
+pub const FIELD_ID_OPTION: &str = "sluice.field_id";
+
+/// The table's UUID and the field's number that a tagged column is bound to.
+pub fn bound_field(resource: &TaggedResource) -> Option<(&str, i32)> {
+    let uuid = resource.options.get(TABLE_UUID_OPTION)?;
+    let field_id = resource.options.get(FIELD_ID_OPTION)?.parse().ok()?;
+    Some((uuid, field_id))
+}

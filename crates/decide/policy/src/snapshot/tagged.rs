@@ -8,8 +8,9 @@ use stdx::Timestamp;
 
 use super::byte_map::ByteMap;
 use super::index::{Index, Reach, Slot, Slots};
+use crate::evaluate::FieldOf;
 use crate::matching::{LevelKey, Levels, MatchContext, MatchType, RequestPath, ResourceMatcher};
-use crate::model::{Tag, TaggedResource, TaggedResourceId, ValiditySchedule};
+use crate::model::{Tag, TaggedResource, TaggedResourceId, ValiditySchedule, bound_field};
 use crate::schedule::{Schedule, ScheduleReading};
 
 /// A tag, ready to be asked.
@@ -51,6 +52,11 @@ impl CompiledTag {
         (tag, faults)
     }
 
+    /// A tag of which nothing but its kind is known.
+    pub(crate) fn plain(kind: &str) -> Self {
+        Self { kind: kind.into(), attributes: BTreeMap::new(), schedules: Box::default() }
+    }
+
     pub(crate) fn is_valid_at(&self, now: Timestamp) -> bool {
         self.schedules.is_empty() || self.schedules.iter().any(|schedule| schedule.holds(now))
     }
@@ -74,12 +80,16 @@ pub(crate) struct TaggedResources {
     below: Below,
     resources: imbl::Vector<Option<Arc<Tagged>>>,
     slots: imbl::HashMap<TaggedResourceId, Slot>,
+    /// By table UUID: the fields that are bound, with the places of what is bound to them.
+    bound: imbl::HashMap<Arc<str>, Vec<(i32, Slot)>>,
 }
 
 #[derive(Clone, Debug)]
 struct Tagged {
     matcher: ResourceMatcher,
     tags: Box<[Arc<CompiledTag>]>,
+    /// The table's UUID and the field's number.
+    field: Option<(Arc<str>, i32)>,
 }
 
 impl TaggedResources {
@@ -99,7 +109,11 @@ impl TaggedResources {
             Some(place) => tags.iter().for_each(|tag| self.below.put(&place, tag)),
             None => self.irregular.insert(&matcher, slot),
         }
-        self.resources.push_back(Some(Arc::new(Tagged { matcher, tags })));
+        let field = bound_field(resource).map(|(uuid, field_id)| (Arc::from(uuid), field_id));
+        if let Some((uuid, field_id)) = &field {
+            self.bound.entry(Arc::clone(uuid)).or_default().push((*field_id, slot));
+        }
+        self.resources.push_back(Some(Arc::new(Tagged { matcher, tags, field })));
         self.slots.insert(resource.id, slot);
         Ok(())
     }
@@ -113,6 +127,14 @@ impl TaggedResources {
             Some(place) => tagged.tags.iter().for_each(|tag| self.below.remove(&place, tag)),
             None => self.irregular.remove(&tagged.matcher, slot),
         }
+        if let Some((uuid, _)) = &tagged.field
+            && let Some(fields) = self.bound.get_mut(uuid)
+        {
+            fields.retain(|(_, bound)| *bound != slot);
+            if fields.is_empty() {
+                self.bound.remove(uuid);
+            }
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -124,38 +146,54 @@ impl TaggedResources {
     pub(crate) fn of<'s>(
         &'s self,
         request: &RequestPath<'_>,
+        field: Option<FieldOf<'_>>,
         context: &MatchContext<'_>,
         below: bool,
         mut found: impl FnMut(&'s CompiledTag, MatchType),
     ) {
+        let bound = field.and_then(|field| self.bound.get(field.table_uuid));
+        let field_id = field.map(|field| field.field_id);
+        for (bound_id, slot) in bound.into_iter().flatten() {
+            if Some(*bound_id) == field_id
+                && let Some(tagged) = self.at(*slot)
+            {
+                tagged.tags.iter().for_each(|tag| found(tag, MatchType::Itself));
+            }
+        }
+        let asked = Asked { request, field, context, below };
         if !below {
             let mut slots = Slots::new();
             self.index.find(request, Reach::ABOVE, &mut slots);
-            return self.try_all(&slots, request, context, below, found);
+            return self.try_all(&slots, &asked, found);
         }
         let Some(place) = Place::of_request(request) else {
             let mut slots = Slots::new();
             self.index.find(request, Reach::ANYWHERE, &mut slots);
-            return self.try_all(&slots, request, context, below, found);
+            return self.try_all(&slots, &asked, found);
         };
         let mut slots = Slots::new();
         self.index.find(request, Reach::ABOVE, &mut slots);
         self.irregular.find(request, Reach::ANYWHERE, &mut slots);
-        self.try_all(&slots, request, context, below, &mut found);
+        self.try_all(&slots, &asked, &mut found);
         self.below.of(&place).for_each(|tag| found(tag, MatchType::Below));
     }
 
     fn try_all<'s>(
         &'s self,
         slots: &[Slot],
-        request: &RequestPath<'_>,
-        context: &MatchContext<'_>,
-        below: bool,
+        asked: &Asked<'_, '_, '_, '_>,
         mut found: impl FnMut(&'s CompiledTag, MatchType),
     ) {
+        let Asked { request, field, context, below } = *asked;
         for slot in slots {
-            let place = usize::try_from(*slot).ok().and_then(|at| self.resources.get(at));
-            let Some(tagged) = place.and_then(Option::as_deref) else { continue };
+            let Some(tagged) = self.at(*slot) else { continue };
+            // What is bound to a field of this very table was found by it, or is about another column of it.
+            let is_of_table = |field: FieldOf<'_>| {
+                tagged.field.as_ref().is_some_and(|(uuid, _)| **uuid == *field.table_uuid)
+            };
+            if field.is_some_and(is_of_table) {
+                continue;
+            }
             let lies = match request.levels().is_empty() {
                 // Nothing at all is asked for, and everything is below it.
                 true => MatchType::Below,
@@ -171,6 +209,20 @@ impl TaggedResources {
             }
         }
     }
+
+    fn at(&self, slot: Slot) -> Option<&Tagged> {
+        let place = usize::try_from(slot).ok().and_then(|at| self.resources.get(at));
+        place.and_then(Option::as_deref)
+    }
+}
+
+/// What the tags are asked for.
+#[derive(Clone, Copy)]
+struct Asked<'q, 'd, 'c, 'f> {
+    request: &'q RequestPath<'d>,
+    field: Option<FieldOf<'f>>,
+    context: &'q MatchContext<'c>,
+    below: bool,
 }
 
 /// By place: the tags that resources below it carry, so that a request above many of them need not look at each.

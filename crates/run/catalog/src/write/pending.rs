@@ -16,6 +16,7 @@ use iceberg::{MetadataLocation, TableCreation};
 use uuid::Uuid;
 
 use crate::catalog::Inner;
+use crate::column_tags::{self, ColumnTags};
 use crate::error::{CatalogError, Doing, Result};
 use crate::name;
 use crate::schema;
@@ -82,23 +83,28 @@ impl PendingTable {
     }
 
     /// Begins what takes a table's place in one commit: its identity, owner and history stay, its rows and columns go.
+    /// Columns that stay by name keep their tags beside those that come with the new rows.
     pub(crate) fn begin_replace(
         catalog: Arc<Inner>,
         old: &TableHandle,
         schema: &Schema,
         partition_by: &[String],
+        tags: &ColumnTags,
     ) -> Result<Self> {
         let (namespace, name) = (old.namespace.clone(), old.name.clone());
         let metadata = old.table.metadata();
         let columns = schema::replacing(schema, metadata.current_schema(), metadata.last_column_id());
         let columns = columns.map_err(|e| in_table(e, &namespace, &name))?;
+        let kept: Vec<i32> = columns.iter().map(|column| column.id).collect();
         let schema = iceberg::spec::Schema::builder().with_fields(columns).build().doing(MAKE)?;
         let spec = identity_spec(&schema, partition_by, &name::shown(&namespace, &name))?;
         let builder = metadata.clone().into_builder(None).remove_ref(MAIN_BRANCH);
         let builder = builder.add_current_schema(schema).doing(MAKE)?;
         let builder = builder.add_default_partition_spec(spec).doing(MAKE)?;
         let builder = builder.add_sort_order(SortOrder::unsorted_order()).doing(MAKE)?;
-        let metadata = builder.set_default_sort_order(-1).doing(MAKE)?.build().doing(MAKE)?.metadata;
+        let builder = builder.set_default_sort_order(-1).doing(MAKE)?;
+        let builder = column_tags::replaced(metadata, builder, &kept, tags)?;
+        let metadata = builder.build().doing(MAKE)?.metadata;
         let location = old.table.metadata_location_result().doing(MAKE)?;
         let table = catalog.table(&namespace, &name, location, metadata)?;
         let replaces = Some((old.clone(), Vec::new()));

@@ -163,3 +163,27 @@ async fn a_widened_column_reads_old_and_new_rows() {
     assert_eq!(lake.query("SELECT i FROM t WHERE i = 1 AND f < 2 AND d = 10.25").await, "1");
     assert_eq!(lake.query("SELECT min(i), max(i), max(d) FROM t").await, "1 3000000000 123456789012.75");
 }
+
+#[tokio::test]
+async fn tags_go_with_the_field_and_not_with_the_name() {
+    let lake = lake().await;
+    lake.create("t", vec![field("id", DataType::Int64), field("ssn", DataType::Utf8)], &[]).await;
+    let tagged = |tags: &catalog::FieldTags, id: i32| -> Vec<String> {
+        tags.get(&id).into_iter().flatten().cloned().collect()
+    };
+    let set = |tags: &mut catalog::ColumnTags| {
+        tags.entry("ssn".to_owned()).or_default().insert("PII".to_owned());
+    };
+    let table = lake.catalog.change_column_tags(&ns(), "t", set).await.unwrap();
+    let id = table.field_ids[1];
+    assert_eq!(tagged(&table.field_tags().unwrap(), id), ["PII"]);
+    let table = lake.catalog.rename_column(&ns(), "t", "ssn", "tax_no").await.unwrap();
+    assert_eq!(table.properties[catalog::COLUMN_TAGS], r#"{"tax_no":["PII"]}"#);
+    assert_eq!(tagged(&table.field_tags().unwrap(), id), ["PII"]);
+    lake.catalog.drop_column(&ns(), "t", "tax_no").await.unwrap();
+    let table = lake.catalog.add_column(&ns(), "t", &field("tax_no", DataType::Utf8)).await.unwrap();
+    assert_eq!(table.properties.get(catalog::COLUMN_TAGS), None);
+    // Former states still have the dropped column, and its tag.
+    assert_eq!(tagged(&table.field_tags().unwrap(), id), ["PII"]);
+    assert!(tagged(&table.field_tags().unwrap(), table.field_ids[1]).is_empty());
+}

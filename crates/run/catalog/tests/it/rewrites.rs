@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::{RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
-use catalog::{CatalogError, ROW, RowChange, RowChanges, TableChange, TableHandle};
+use catalog::{CatalogError, ColumnTags, ROW, RowChange, RowChanges, TableChange, TableHandle};
 use datafusion::prelude::SessionContext;
 
 use crate::deletes::{delete_positions, five_rows};
@@ -100,7 +100,8 @@ async fn a_table_that_takes_anothers_place_keeps_identity_and_ids_by_name() {
     let lake = five_rows().await;
     let old = lake.load("t").await;
     let schema = Schema::new(vec![field("c", DataType::Int64), field("b", DataType::Utf8)]);
-    let mut pending = lake.catalog.begin_replace(&old, &schema, &["b".to_owned()]).unwrap();
+    let mut pending =
+        lake.catalog.begin_replace(&old, &schema, &["b".to_owned()], &ColumnTags::new()).unwrap();
     assert_eq!(pending.append(rows("VALUES (1, 'x'), (2, 'y')").await).await.unwrap(), 2);
     assert_eq!(lake.query("SELECT count(*) FROM t").await, "5");
     let new = pending.commit().await.unwrap();
@@ -108,10 +109,10 @@ async fn a_table_that_takes_anothers_place_keeps_identity_and_ids_by_name() {
     assert_eq!(new.field_ids[1], old.field_ids[1]);
     assert!(!old.field_ids.contains(&new.field_ids[0]));
     assert_eq!(lake.query("SELECT c, b FROM t ORDER BY c").await, "1 x\n2 y");
-    let mut lost = lake.catalog.begin_replace(&old, &schema, &[]).unwrap();
+    let mut lost = lake.catalog.begin_replace(&old, &schema, &[], &ColumnTags::new()).unwrap();
     lost.append(rows("VALUES (1, 'x')").await).await.unwrap();
     assert!(matches!(lost.commit().await.unwrap_err(), CatalogError::Conflict(_)));
-    let empty = lake.catalog.begin_replace(&new, &schema, &[]).unwrap();
+    let empty = lake.catalog.begin_replace(&new, &schema, &[], &ColumnTags::new()).unwrap();
     empty.commit().await.unwrap();
     assert_eq!(lake.query("SELECT count(*) FROM t").await, "0");
     lake.insert("t", "VALUES (7, 'z')").await;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use catalog::{COLUMN_TAGS, column_tags_text};
 use datafusion::arrow::datatypes::{Field, Schema};
 use policy::operation::{Object, Operation};
 use query_api::{Outcome, QueryError};
@@ -17,6 +18,7 @@ use crate::resolve::{Found, find};
 use crate::running::Running;
 use crate::session::invalid;
 use crate::statement::Call;
+use crate::tags::Carried;
 
 /// The table property that names its owner.
 const OWNER: &str = "owner";
@@ -191,13 +193,18 @@ async fn fill(
     let rows = query::execute(running, governed).await?;
     let schema = storable(&rows.schema())?;
     let catalog = running.catalog(&name.catalog)?;
+    // The tags of what is read go along, and the table bears them from its first moment.
+    let tags = Carried::of(governed)?.named(schema.fields().iter().map(|field| field.name()));
+    let mut properties = properties(running);
+    properties.extend(column_tags_text(&tags).map(|text| (COLUMN_TAGS.to_owned(), text)));
     let mut pending = catalog
-        .begin_create(&name.namespace, &name.name, &schema, partition_by, properties(running))
+        .begin_create(&name.namespace, &name.name, &schema, partition_by, properties)
         .await
         .map_err(|error| from_catalog(&error))?;
     match pending.append(rows).await {
         Ok(n_rows) => {
-            pending.commit().await.map_err(|error| from_catalog(&error))?;
+            let table = pending.commit().await.map_err(|error| from_catalog(&error))?;
+            crate::tags::project(running, name, &table, &tags).await?;
             Ok(n_rows)
         }
         Err(error) => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use catalog::TableHandle;
+use catalog::{ColumnTags, TableHandle};
 use datafusion::arrow::datatypes::Schema;
 use datafusion::logical_expr::LogicalPlan;
 use enforce::TableVerdict;
@@ -21,6 +21,7 @@ use crate::query::{self, Governed};
 use crate::resolve::{self, Found, Resolved, verdict_for};
 use crate::running::{Running, table_object};
 use crate::statement::Call;
+use crate::tags::{Carried, project};
 
 /// The right to make tables in the namespace has been asked for.
 pub(super) async fn replace(
@@ -56,7 +57,7 @@ pub(super) async fn replace(
             let schema = arrow_schema(create.columns)?;
             refuse_lost(running, name, old, &schema)?;
             let catalog = running.catalog(&name.catalog)?;
-            let pending = catalog.begin_replace(old, &schema, &partition_by);
+            let pending = catalog.begin_replace(old, &schema, &partition_by, &ColumnTags::new());
             let pending = pending.map_err(|error| from_catalog(&error))?;
             pending.commit().await.map_err(|error| from_catalog(&error))?;
             None
@@ -135,11 +136,13 @@ async fn fill(
     let schema: Arc<Schema> = storable(&rows.schema())?;
     refuse_lost(running, name, old, &schema)?;
     let catalog = running.catalog(&name.catalog)?;
-    let pending = catalog.begin_replace(old, &schema, partition_by);
+    let tags = Carried::of(governed)?.named(schema.fields().iter().map(|field| field.name()));
+    let pending = catalog.begin_replace(old, &schema, partition_by, &tags);
     let mut pending = pending.map_err(|error| from_catalog(&error))?;
     match pending.append(rows).await {
         Ok(n_rows) => {
-            pending.commit().await.map_err(|error| from_catalog(&error))?;
+            let table = pending.commit().await.map_err(|error| from_catalog(&error))?;
+            project(running, name, &table, &tags).await?;
             Ok(n_rows)
         }
         Err(error) => {

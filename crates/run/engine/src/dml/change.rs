@@ -1,6 +1,6 @@
 //! The way of a change: plan over governed scans, choose rows, copy files, commit; from the start again on a conflict.
 
-use catalog::{ROW, TableChange};
+use catalog::{ColumnTags, ROW, TableChange};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::execution::SendableRecordBatchStream;
@@ -17,10 +17,12 @@ use super::check;
 use super::chosen::{ACTION, Choice, Chosen};
 use super::target::Target;
 use crate::error::{from_catalog, from_datafusion};
+use crate::names::RelationName;
 use crate::query::{self, Governed};
 use crate::resolve::Resolved;
 use crate::running::Running;
 use crate::statement::Call;
+use crate::tags::{Carried, carry};
 
 /// How often a statement is run from its start when the table was changed under it.
 pub(crate) const ROUNDS: usize = 8;
@@ -89,9 +91,14 @@ pub(crate) async fn run(
         let input = crate::plannable::rewrite(planned.plan).map_err(|error| from_datafusion(&error))?;
         let input = query::with_parameters(input, call.parameters)?;
         let Planned { target, choice, resolved, state, .. } = planned;
-        let record = running.audit_query(&resolved, call.text);
         let plan = query::govern_plan(running, input, &resolved)?;
         let governed = Governed { plan, state, resolved };
+        let tags = assigned(&target, &choice, &governed)?;
+        if Box::pin(carry(running, &target.name, &target.table, tags, call.text)).await? {
+            round = next(round, &target.name)?;
+            continue;
+        }
+        let record = running.audit_query(&governed.resolved, call.text);
         let written = Box::pin(write(running, &target, &choice, &governed)).await;
         if let Err(error) = &written
             && error.kind() == ErrorKind::Conflict
@@ -107,6 +114,26 @@ pub(crate) async fn run(
         running.audit_change(audited, &name, "table", call.text, Some(n_rows));
         return Ok(Outcome::Done { tag, n_rows: Some(n_rows), notices: Vec::new() });
     }
+}
+
+/// The round after this one, unless the table changed too often.
+pub(crate) fn next(round: usize, name: &RelationName) -> Result<usize, QueryError> {
+    match round < ROUNDS {
+        true => Ok(round + 1),
+        false => Err(QueryError::new(ErrorKind::Conflict, format!("table {name} kept changing; try again"))),
+    }
+}
+
+/// The tags of what is assigned, by the columns that it is assigned to.
+fn assigned(target: &Target, choice: &Choice, governed: &Governed) -> Result<ColumnTags, QueryError> {
+    let mut tags = ColumnTags::new();
+    // In front of the values stand the row's number and the action.
+    let values = Carried::of(governed)?.columns.into_iter().skip(2);
+    for (column, more) in choice.columns.iter().zip(values).filter(|(_, more)| !more.is_empty()) {
+        let field = target.table.schema.fields().get(*column).ok_or_else(crate::error::internal)?;
+        tags.entry(field.name().clone()).or_default().extend(more);
+    }
+    Ok(tags)
 }
 
 async fn write(

@@ -12,7 +12,8 @@ use super::{policy_text, text_rows};
 use crate::error::{from_store, table_not_found, unsupported};
 use crate::governance::{columns, grantee_of, scope_of};
 use crate::names::{RelationName, parts_of_name};
-use crate::resolve::{Found, find, rules_for};
+use crate::resolve::{Found, find};
+use crate::rules::rules_for;
 use crate::running::Running;
 use crate::statement::Call;
 
@@ -26,7 +27,7 @@ pub(crate) async fn run(
     let Some(schema) = columns(&statement) else {
         return Err(crate::error::internal());
     };
-    let lines = answer(running, statement).await;
+    let lines = answer(running, statement, call).await;
     match &lines {
         Ok(_) => running.audit_change("show", "", "policy", call.text, None),
         Err(error) => running.audit_refused("show", call.text, error),
@@ -34,7 +35,7 @@ pub(crate) async fn run(
     text_rows(&schema, &lines?)
 }
 
-async fn answer(running: &Running, statement: Governance) -> Result<Lines, QueryError> {
+async fn answer(running: &Running, statement: Governance, call: &Call<'_>) -> Result<Lines, QueryError> {
     match statement {
         Governance::ShowUsers => Ok(users(running)),
         Governance::ShowRoles => Ok(role_lines(running)),
@@ -64,6 +65,11 @@ async fn answer(running: &Running, statement: Governance) -> Result<Lines, Query
         Governance::ShowPolicyHistory { name } => history(running, &name.value).await,
         Governance::ShowMaskingPolicies { name } => masking_policies(running, name.as_ref()),
         Governance::ShowRowFilters => row_filters(running),
+        Governance::ShowTags { table } => crate::tags::show(running, &table, call).await,
+        Governance::ShowTagsWithoutPolicy => {
+            admin(running, "SHOW TAGS WITHOUT POLICY")?;
+            Ok(crate::tags::without_policy(running))
+        }
         _ => Err(crate::error::internal()),
     }
 }
@@ -266,8 +272,7 @@ async fn effective_policy(
         Some(user) => running.as_user(&user.value),
         None => running.clone(),
     };
-    let older: Vec<Vec<String>> = handle.field_ids.iter().map(|id| handle.former_names(*id)).collect();
-    let rules = rules_for(&asked, &name, &handle.schema, &older, handle.owner.as_deref());
+    let rules = rules_for(&asked, &name, &handle);
     let columns: Vec<String> = handle.schema.fields().iter().map(|field| field.name().clone()).collect();
     Ok(effective_lines(running.is_admin(), &columns, &rules))
 }
@@ -289,6 +294,9 @@ pub(crate) fn effective_lines(is_admin: bool, columns: &[String], rules: &TableR
             told(&filter.policy_version.to_string()),
             filter.broken.clone().or_else(|| unbound(&filter.expressions)),
         ]);
+    }
+    for (column, tags) in columns.iter().zip(&rules.tags).filter(|(_, tags)| !tags.is_empty()) {
+        lines.push(vec![text("tag"), text(column), Some(tags.join(", ")), None, None, None]);
     }
     for (column, rule) in columns.iter().zip(&rules.columns) {
         match rule {
@@ -356,15 +364,18 @@ fn show_policies(
     grantee: Option<&Written>,
 ) -> Result<Lines, QueryError> {
     admin(running, "SHOW POLICIES")?;
+    let tag = match on {
+        Some(PolicyTarget::Tag(tag)) => Some(tag.value.as_str()),
+        Some(PolicyTarget::Table(_) | PolicyTarget::View(_)) | None => None,
+    };
     let on: Option<RelationName> = match on {
-        None => None,
+        None | Some(PolicyTarget::Tag(_)) => None,
         Some(PolicyTarget::Table(name) | PolicyTarget::View(name)) => {
             Some(running.path.relation(&parts_of_name(name))?)
         }
-        Some(PolicyTarget::Tag(_)) => return Err(unsupported("a policy on a tag")),
     };
     let names_it = |policy: &Policy| match &on {
-        None => true,
+        None => tag.is_none_or(|tag| crate::tags::speaks_of(policy, tag)),
         Some(name) => {
             let service = running.snapshot.gate_two_service(&name.catalog);
             policy::edit::policies_on(&running.snapshot, service, &name.database(), &name.name)

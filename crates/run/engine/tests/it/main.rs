@@ -15,4 +15,5 @@ mod files;
 mod hidden;
 mod renames;
 mod statements;
+mod tags;
 mod writes;

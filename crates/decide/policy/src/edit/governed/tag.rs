@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use super::zone::administers;
 use super::{OtherTags, TagSpec, TagsEdit, must_be_admin, not_there, number};
+use crate::defs::TAG;
 use crate::edit::Actor;
 use crate::edit::draft::Draft;
 use crate::edit::error::{FaultKind, Faults};
 use crate::edit::names::check_text;
 use crate::matching::{Levels, MatchContext, ResourceMatcher, is_complete_match};
 use crate::model::{
-    PolicyKind, ResourceMap, ResourceValues, State, Tag, TagDef, TagId, TagOwner, TaggedResource,
+    Policy, PolicyKind, ResourceMap, ResourceValues, State, Tag, TagDef, TagId, TagOwner, TaggedResource,
     TaggedResourceId,
 };
 
@@ -49,6 +50,19 @@ pub(super) fn drop_def(
             FaultKind::Dependent,
             format!("{n_tags} tags `{name}` are on resources"),
             "unset them first",
+        );
+        return;
+    }
+    let speaks = |policy: &&Policy| {
+        let maps = std::iter::once(&policy.resources).chain(&policy.additional_resources);
+        maps.filter_map(|map| map.get(TAG)).any(|values| values.values.iter().any(|value| value == name))
+    };
+    let policies: Vec<String> = draft.policies().filter(speaks).map(|policy| policy.name.clone()).collect();
+    if !policies.is_empty() {
+        faults.add_with_hint(
+            FaultKind::Dependent,
+            format!("policies speak of the tag `{name}`: {}", policies.join(", ")),
+            "drop these policies first",
         );
         return;
     }
@@ -145,7 +159,7 @@ pub(super) fn unset(
 }
 
 /// A resource without tags is none.
-fn keep(draft: &mut Draft<'_>, known: Option<&TaggedResource>, resource: TaggedResource) {
+pub(super) fn keep(draft: &mut Draft<'_>, known: Option<&TaggedResource>, resource: TaggedResource) {
     if resource.tags.is_empty() {
         if let Some(known) = known {
             draft.governed.delete_tagged_resources.push(known.id);
@@ -164,7 +178,7 @@ fn with_spec(tag: Tag, spec: &TagSpec) -> Tag {
     }
 }
 
-fn next(numbers: impl Iterator<Item = i64>) -> i64 {
+pub(super) fn next(numbers: impl Iterator<Item = i64>) -> i64 {
     numbers.max().unwrap_or(0).max(0).saturating_add(1)
 }
 
@@ -175,7 +189,7 @@ fn find<'s>(state: &'s State, service: &str, resource: &ResourceMap) -> Option<&
 }
 
 /// A resource's own tags go with it, unless another resource carries them too.
-fn delete_unused(draft: &mut Draft<'_>, state: &State, of: TaggedResourceId, tags: &[TagId]) {
+pub(super) fn delete_unused(draft: &mut Draft<'_>, state: &State, of: TaggedResourceId, tags: &[TagId]) {
     for id in tags {
         let is_own = state.tags.get(id).is_some_and(|tag| tag.owner == TagOwner::Resource);
         let mut others = state.tagged_resources.values().filter(|resource| resource.id != of);
@@ -186,7 +200,13 @@ fn delete_unused(draft: &mut Draft<'_>, state: &State, of: TaggedResourceId, tag
 }
 
 /// Whether the actor may tag the resource: as admin, or as administrator of the zone that has it.
-fn must_govern(state: &State, service: &str, resource: &ResourceMap, actor: &Actor, faults: &mut Faults) {
+pub(super) fn must_govern(
+    state: &State,
+    service: &str,
+    resource: &ResourceMap,
+    actor: &Actor,
+    faults: &mut Faults,
+) {
     let is_in_own_zone = || {
         let def =
             state.services.get(service).and_then(|service| state.service_defs.get(&service.service_def));

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::super::draft::Draft;
 use super::super::items::grantees;
 use super::super::scope::{Grantee, PUBLIC};
-use super::create::MASK_NONE;
+use super::create::{MASK_NONE, is_mask_type};
+use crate::defs::TAG;
 use crate::model::{Item, MaskInfo, Policy, PolicyKind};
 use crate::{Membership, Principal};
 
@@ -18,17 +19,21 @@ pub(super) fn tell(draft: &mut Draft<'_>, policy: &Policy) {
         .policies()
         .filter(|p| p.id != policy.id && p.kind == PolicyKind::Mask && p.is_enabled)
         .filter(|p| p.service == policy.service && p.priority == policy.priority)
-        .filter(|p| ["database", "table"].iter().all(|level| shares_value(p, policy, level)))
+        .filter(|p| is_of_same(p, policy))
         .cloned()
         .collect();
     for other in others {
-        let shared: Vec<String> = shared_columns(&other, policy);
+        let tags = values(policy, TAG);
+        let is_of_tag = !tags.is_empty();
+        let shared =
+            if is_of_tag { tags.into_iter().cloned().collect() } else { shared_columns(&other, policy) };
         if shared.is_empty() {
             continue;
         }
+        let what = if is_of_tag { "columns with the tag" } else { "column" };
         if candidates(draft, policy, &other).iter().any(|who| differ(policy, &other, who)) {
             draft.notice(format!(
-                "policies `{}` and `{}` mask column `{}` differently for the same person, for whom it is now restricted; \
+                "policies `{}` and `{}` mask {what} `{}` differently for the same person, for whom it is now restricted; \
                  give one `WITH PRIORITY OVERRIDE`, or except somebody from it",
                 policy.name,
                 other.name,
@@ -36,6 +41,12 @@ pub(super) fn tell(draft: &mut Draft<'_>, policy: &Policy) {
             ));
         }
     }
+}
+
+/// Whether the two can name the same table, or the same tag.
+fn is_of_same(a: &Policy, b: &Policy) -> bool {
+    let levels: &[&str] = if values(b, TAG).is_empty() { &["database", "table"] } else { &[TAG] };
+    levels.iter().all(|level| shares_value(a, b, level))
 }
 
 fn values<'p>(policy: &'p Policy, level: &str) -> Vec<&'p String> {
@@ -79,7 +90,7 @@ fn names_member(item: &Item, who: &Membership) -> bool {
 
 fn mask_for<'p>(policy: &'p Policy, who: &Membership) -> Option<&'p MaskInfo> {
     let first = policy.mask_items.iter().find(|m| names_member(&m.item, who))?;
-    if first.mask.mask_type == MASK_NONE { None } else { Some(&first.mask) }
+    if is_mask_type(&first.mask.mask_type, MASK_NONE) { None } else { Some(&first.mask) }
 }
 
 fn differ(a: &Policy, b: &Policy, who: &Membership) -> bool {

@@ -154,11 +154,20 @@ fn custom_needs_an_expression() {
 }
 
 #[test]
-fn policies_on_tags_are_refused() {
+fn a_policy_on_a_tag_is_of_the_tag_service_and_an_admins() {
     let mut edit = mask("m", "MASK", role("engineer"));
     edit.target = PolicyTarget::Tag("PII".to_owned());
-    let message = "policies on tags, such as `PII`, are not offered";
-    World::new().refused("carol", Edit::CreatePolicy(edit), ErrorKind::Unsupported, message);
+    let message = "a column mask on a tag takes no `ON COLUMN`: it holds for every column with the tag";
+    World::new().refused("carol", Edit::CreatePolicy(edit.clone()), ErrorKind::Invalid, message);
+    edit.body = PolicyBody::Mask { mask_type: "MASK".to_owned(), columns: Vec::new(), using: None };
+    let denied = "permission denied to write policies on tags";
+    World::new().refused("dave", Edit::CreatePolicy(edit.clone()), ErrorKind::Denied, denied);
+    let mut world = World::new();
+    world.ok(Edit::CreatePolicy(edit));
+    let policy = world.snapshot.state().policies.values().find(|policy| policy.name == "m").unwrap();
+    assert_eq!(policy.service, "tags");
+    assert_eq!(policy.mask_items[0].mask.mask_type, "hive:MASK");
+    assert_eq!(policy.mask_items[0].item.accesses[0].kind, "hive:select");
 }
 
 #[test]

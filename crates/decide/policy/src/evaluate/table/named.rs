@@ -63,7 +63,7 @@ impl<'q, 'd> Relation<'q, 'd> {
     pub(super) fn new(
         snapshot: &'q Snapshot,
         service: &'q CompiledService,
-        r: &TableRequest<'_>,
+        r: &TableRequest<'d>,
         requests: &'q Requests<'d>,
     ) -> Option<Self> {
         if !can_be_named(r.database) || !can_be_named(r.table) {
@@ -73,7 +73,11 @@ impl<'q, 'd> Relation<'q, 'd> {
         let table = Named::new(asked)?;
         let names = requests.names.iter();
         let names = names
-            .map(|(at, request)| Some((*at, Named::new(table.asked.about(request))?)))
+            .map(|(at, request)| {
+                let column = r.columns.get(*at)?;
+                let asked = table.asked.about(request).of_column(column.field, column.tags);
+                Some((*at, Named::new(asked)?))
+            })
             .collect::<Option<_>>()?;
         Some(Self { service, table, names })
     }
@@ -84,6 +88,21 @@ impl<'q, 'd> Relation<'q, 'd> {
 
     pub(super) fn asked(&self, name: usize) -> Option<&Asked<'q, 'd>> {
         self.names.get(name).map(|(_, named)| &named.asked)
+    }
+
+    /// The kinds of tags of each column, by any of its names.
+    pub(super) fn tags_by_column(&self, n_columns: usize) -> Vec<Vec<String>> {
+        let mut all = vec![Vec::new(); n_columns];
+        for (at, named) in &self.names {
+            let Some(kinds) = all.get_mut(*at) else { continue };
+            for tag in named.asked.tags() {
+                if !kinds.iter().any(|kind: &String| **kind == *tag.kind) {
+                    kinds.push(tag.kind.to_string());
+                }
+            }
+        }
+        all.iter_mut().for_each(|kinds| kinds.sort());
+        all
     }
 
     pub(super) fn column_of(&self, name: usize) -> usize {
@@ -155,6 +174,8 @@ impl<'q, 'd> Relation<'q, 'd> {
             return found;
         };
         let levels = policies.levels.of(kind);
+        // The filter of a tag holds for a table of which one column bears the tag.
+        let filters = kind == PolicyKind::RowFilter;
         let mut add = |named: &Named<'q, 'd>, name: Option<usize>| {
             for tag in named.asked.tags() {
                 let resource = Resource::new([(TAG_LEVEL, &*tag.kind)]);
@@ -172,13 +193,13 @@ impl<'q, 'd> Relation<'q, 'd> {
                     match same {
                         Some(candidate) => {
                             candidate.names.extend(name);
-                            candidate.is_on_table |= name.is_none();
+                            candidate.is_on_table |= filters || name.is_none();
                         }
                         None => found.push(Candidate {
                             policy,
                             tag: Some(tag.clone()),
                             names: name.into_iter().collect(),
-                            is_on_table: name.is_none(),
+                            is_on_table: filters || name.is_none(),
                         }),
                     }
                 }

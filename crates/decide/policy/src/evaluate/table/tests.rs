@@ -211,8 +211,8 @@ fn a_column_is_found_by_any_of_its_names_whatever_their_case() {
         Draft::access(2, "database=sales table=orders column=pin").deny("bob"),
     ]);
     let older = [vec!["SSN".to_owned()], vec!["code".to_owned(), "Pin".to_owned()], vec![]];
-    let columns =
-        [("tax_no", 0), ("secret", 1), ("Ssn", 2)].map(|(name, at)| ColumnName { name, older: &older[at] });
+    let columns = [("tax_no", 0), ("secret", 1), ("Ssn", 2)]
+        .map(|(name, at)| ColumnName { older: &older[at], ..ColumnName::new(name) });
     let rules = rules_of_columns(&snapshot, "bob", &GateTwoSettings::default(), &columns);
     let all: Vec<String> = rules.columns.iter().map(short).collect();
     assert_eq!(all, ["MASK", "restricted", "MASK"]);
