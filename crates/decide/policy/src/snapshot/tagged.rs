@@ -54,7 +54,7 @@ impl CompiledTag {
 
     /// A tag of which nothing but its kind is known.
     pub(crate) fn plain(kind: &str) -> Self {
-        Self { kind: kind.into(), attributes: BTreeMap::new(), schedules: Box::default() }
+        Self { kind: kind.into(), attributes: BTreeMap::new(), schedules: Box::default(), is_doubtful: false }
     }
 
     pub(crate) fn is_valid_at(&self, now: Timestamp) -> bool {
