@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::super::draft::Draft;
 use super::super::items::grantees;
 use super::super::scope::{Grantee, PUBLIC};
-use super::create::{MASK_NONE, is_mask_type};
+use super::create::{MASK_NONE, bare};
 use crate::defs::TAG;
 use crate::model::{Item, MaskInfo, Policy, PolicyKind};
 use crate::{Membership, Principal};
@@ -90,7 +90,7 @@ fn names_member(item: &Item, who: &Membership) -> bool {
 
 fn mask_for<'p>(policy: &'p Policy, who: &Membership) -> Option<&'p MaskInfo> {
     let first = policy.mask_items.iter().find(|m| names_member(&m.item, who))?;
-    if is_mask_type(&first.mask.mask_type, MASK_NONE) { None } else { Some(&first.mask) }
+    if bare(&first.mask.mask_type) == MASK_NONE { None } else { Some(&first.mask) }
 }
 
 fn differ(a: &Policy, b: &Policy, who: &Membership) -> bool {

@@ -281,7 +281,7 @@ fn check_body(def: &ServiceDef, edit: &PolicyEdit, on: &On<'_>, faults: &mut Fau
 }
 
 /// A mask type without the component in front of it.
-fn bare(mask_type: &str) -> &str {
+pub(super) fn bare(mask_type: &str) -> &str {
     mask_type.rsplit_once(':').map_or(mask_type, |(_, bare)| bare)
 }
 
