@@ -162,7 +162,7 @@ pub(crate) fn mask_fits(running: &Running, handle: &TableHandle, text: &str, col
     let (state, facts, columns) = (running.state(), running.facts(), Columns::of_table(handle));
     let names = columns.names(None);
     let binder = Binder { state: &state, schema: &columns.today, path: &running.path, names: &names };
-    binder.mask(text, column, &facts).is_ok()
+    binder.mask(text, column, Values::Unknown, &facts).is_ok()
 }
 
 /// What to do about a row filter that cannot be bound; only who may see policies learns which one, and why.

@@ -210,7 +210,8 @@ pub(crate) fn check_unbound(
     text: &str,
 ) -> Result<BTreeSet<String>, QueryError> {
     const COLUMN: &str = "col";
-    let ast = dialect::parse_mask_expression(text, MASKED_COLUMN).map_err(|_| not_an_expression())?;
+    let marked = Marked::new(text, Values::Unknown)?;
+    let ast = dialect::parse_mask_expression(&marked.text, MASKED_COLUMN).map_err(|_| not_an_expression())?;
     let mut names = BTreeSet::from([COLUMN.to_owned()]);
     // What a name with a dot stands for, only a table can tell.
     let mut is_nested = false;

@@ -139,7 +139,8 @@ fn faults_of_a_policy_are_reported_together() {
             "no such role `nothing`",
             "no such user `nobody`",
             "unknown mask type `hive:MASK`; known are MASK, MASK_SHOW_LAST_4, MASK_SHOW_FIRST_4, MASK_HASH, MASK_NULL, \
-             MASK_NONE, MASK_DATE_SHOW_YEAR, CUSTOM",
+             MASK_NONE, MASK_DATE_SHOW_YEAR, CUSTOM, MASK_DATE_SHOW_MONTH, MASK_DATE_SHIFT, MASK_BUCKET, MASK_TOKEN, \
+             MASK_EMAIL, MASK_CARD",
             "the mask type `hive:MASK` takes no `USING`",
             "a column mask on a table or view needs `ON COLUMN`",
         ]
