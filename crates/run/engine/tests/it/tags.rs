@@ -102,9 +102,10 @@ async fn a_property_that_cannot_be_read_is_no_empty_one() {
     tables(&root).await;
     let ana = site.client("ana").await;
     let catalog = &site.catalogs[0];
+    let namespace = ["s".to_owned()];
     let set = |text: &str| {
         let set = [(COLUMN_TAGS.to_owned(), text.to_owned())].into();
-        catalog.set_properties(&["s".to_owned()], "t", set, Vec::new())
+        catalog.set_properties(&namespace, "t", set, Vec::new())
     };
     set("{\"ssn\": \"PII\"}").await.unwrap();
     unavailable(&ana, "SELECT id FROM s.t").await;

@@ -61,6 +61,7 @@ fn all() -> Vec<TableRules> {
                         filters: filters[..n].to_vec(),
                         columns: vec![a.clone(), b.clone(), c.clone()],
                         passed_over: vec![passed_over],
+                        tags: Vec::new(),
                     });
                 }
             }
