@@ -18,7 +18,9 @@ use crate::shell::client::{Failure, connect};
 use crate::shell::output::{Column, ValueKind, shown, write_table};
 use crate::shell::tls::Tls;
 use check::Came;
-use steps::{CATALOG, COMPLETE_EXAMPLE, GATE_ONE, GATE_TWO, NOT_YET, Step, TABLES, TPCH, USERS, identities};
+use steps::{
+    CATALOG, COMPLETE_EXAMPLE, GATE_ONE, GATE_TWO, NOT_YET, Step, TABLES, TAGS, TPCH, USERS, identities,
+};
 
 /// How the demo runs.
 #[derive(Clone, Debug)]
@@ -142,7 +144,7 @@ async fn play(
         stage.set_up(FIRST_ADMIN, &sql).await?;
     }
     let mut outcome = Outcome { n_steps: 0, n_wrong: 0 };
-    for part in [TABLES, GATE_ONE, GATE_TWO, NOT_YET, COMPLETE_EXAMPLE] {
+    for part in [TABLES, GATE_ONE, GATE_TWO, TAGS, NOT_YET, COMPLETE_EXAMPLE] {
         stage.play(part, &mut outcome).await?;
     }
     if options.scale > 0.0 {
