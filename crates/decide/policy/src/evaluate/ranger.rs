@@ -184,7 +184,10 @@ impl<'q, 'a, 'd> Evaluator<'q, 'a, 'd> {
                 of_kind = (&tag.kind, self.about_tag(index, levels, &tag.kind, is_brief));
             }
             // Of the same policy about tags that differ only in what conditions see, one is enough.
-            let is_alike = last.is_some_and(|last| last.kind == tag.kind && last.found == tag.found);
+            // One whose validity cannot be read takes and does not give, so that it is unlike one that can be.
+            let is_alike = last.is_some_and(|last| {
+                last.kind == tag.kind && last.found == tag.found && last.is_doubtful() == tag.is_doubtful()
+            });
             last = Some(tag);
             let counts = |found: &&Found<'a>| !is_brief || !is_alike || found.policy.has_conditions;
             found.extend(
