@@ -34,7 +34,7 @@ pub use change::{Action, Change, Described};
 pub use error::{EditError, EditFault, FaultKind};
 pub use governed::{ColumnTags, ColumnTagsEdit, GovernedEdit, OtherTags, TagSpec, TagsEdit, UnsetColumnTags};
 pub use grant::{DenyEdit, Discovery, GrantEdit, GrantOption, PrivilegeSpec, RevokeEdit, RevokeWhat};
-pub use named::policies_on;
+pub use named::{policies_on, protects, speaks_of};
 pub use pins::{Pins, needs_column, needs_function, pins};
 pub use policy::{
     CheckedExpr, ColumnRef, CreateMode, PolicyAction, PolicyBody, PolicyEdit, PolicyTarget,
@@ -151,6 +151,8 @@ pub enum Edit {
         from: String,
         to: String,
         field_id: Option<i32>,
+        /// The table's, so that tags which are bound to another table under its name are told from its own.
+        uuid: Option<String>,
     },
     /// A table or view has a new name, by whichever door. Both names are in the catalog that `service` is for.
     RenameTable {
@@ -192,8 +194,9 @@ pub fn apply(snapshot: &Snapshot, edit: &Edit, actor: &Actor, now: Timestamp) ->
         Edit::AlterPolicy { name, action } => policy::alter(&mut draft, name, action, actor, &mut faults),
         Edit::RestorePolicy { policy } => policy::restore(&mut draft, policy, actor, &mut faults),
         Edit::Governed(edit) => governed::apply(&mut draft, edit, actor, &mut faults),
-        Edit::RenameColumn { service, database, table, from, to, field_id } => {
-            let column = rename::Column { service, database, table, from, to, field_id: *field_id };
+        Edit::RenameColumn { service, database, table, from, to, field_id, uuid } => {
+            let (field_id, uuid) = (*field_id, uuid.as_deref());
+            let column = rename::Column { service, database, table, from, to, field_id, uuid };
             rename::column(&mut draft, &column, actor, &mut faults);
         }
         Edit::RenameTable { service, catalog, from, to, uuid } => {

@@ -26,6 +26,9 @@ pub enum CatalogError {
     ViewExists(String),
     #[error("`{name}` differs from the existing `{existing}` by case alone")]
     CaseOnly { name: String, existing: String },
+    /// The same of a table, view or namespace, which not everybody may know of.
+    #[error("`{name}` differs from the existing `{existing}` by case alone")]
+    CaseTwin { name: String, existing: String },
     #[error("`{name}` cannot be a name: {why}")]
     BadName { name: String, why: &'static str },
     #[error("no such column `{column}` in table `{table}`")]
@@ -71,9 +74,10 @@ impl CatalogError {
             Self::NamespaceNotEmpty(_) | Self::ColumnInUse { .. } => ErrorKind::Dependent,
             Self::NoSuchTable(_) | Self::NoSuchView(_) => ErrorKind::TableNotFound,
             Self::TableExists(_) | Self::ViewExists(_) => ErrorKind::TableExists,
-            Self::CaseOnly { .. } | Self::ColumnExists { .. } | Self::RefExists { .. } => {
-                ErrorKind::ObjectExists
-            }
+            Self::CaseOnly { .. }
+            | Self::CaseTwin { .. }
+            | Self::ColumnExists { .. }
+            | Self::RefExists { .. } => ErrorKind::ObjectExists,
             Self::NoSuchVersion { .. } => ErrorKind::ObjectNotFound,
             Self::BadName { .. } | Self::NullInRequired { .. } | Self::ColumnCount { .. } => {
                 ErrorKind::Invalid

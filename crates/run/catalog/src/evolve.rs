@@ -36,6 +36,17 @@ impl Catalog {
         .await
     }
 
+    /// Whether a column of a table can be called so, while nothing is changed yet.
+    ///
+    /// # Errors
+    /// The name cannot be one, another column has it, or one has it but for case.
+    pub fn check_column_name(&self, handle: &TableHandle, from: &str, to: &str) -> Result<()> {
+        name::check(to)?;
+        let fields: Vec<NestedFieldRef> = top_level(handle.table.metadata());
+        let others: Vec<NestedFieldRef> = fields.into_iter().filter(|field| field.name != from).collect();
+        expect_new(&others, &handle.shown(), to)
+    }
+
     pub async fn rename_column(
         &self,
         namespace: &[String],

@@ -115,7 +115,7 @@ impl Ledger {
             return Err(CatalogError::NamespaceExists(namespace.to_owned()));
         }
         if let Some(twin) = name::case_twin(namespace, existing.iter().map(String::as_str)) {
-            return Err(CatalogError::CaseOnly { name: namespace.to_owned(), existing: twin.to_owned() });
+            return Err(CatalogError::CaseTwin { name: namespace.to_owned(), existing: twin.to_owned() });
         }
         if let Some((parent, _)) = namespace.rsplit_once('.')
             && !existing.iter().any(|e| e == parent)
@@ -349,7 +349,7 @@ fn expect_free(there: &[(String, Kind)], namespace: &str, name: &str) -> Result<
         None => {}
     }
     match name::case_twin(name, there.iter().map(|(n, _)| n.as_str())) {
-        Some(twin) => Err(CatalogError::CaseOnly { name: name.to_owned(), existing: twin.to_owned() }),
+        Some(twin) => Err(CatalogError::CaseTwin { name: name.to_owned(), existing: twin.to_owned() }),
         None => Ok(()),
     }
 }

@@ -1,4 +1,5 @@
-//! Renaming a column or table carries every policy that names it along, and keeps the old name as well.
+//! Renaming a column or table carries every policy and tag that names it along, and keeps the old name as well but for
+//! tags that are bound to the column.
 //!
 //! So a swap of names leaves both things protected, here and in engines that know only names. Where only a pattern
 //! covered the old name, and it does not cover the new one, the rename takes the right to write that policy.
@@ -9,12 +10,16 @@ use super::draft::Draft;
 use super::error::Faults;
 use super::grant::sql_policy;
 use super::items::{self, Delegation};
+use super::names::check_text;
 use super::pins::{self, names_table};
 use super::policy::{ColumnRef, may_write_existing};
 use super::record::{self, LabelKind, ORIGIN, ORIGIN_GRANT, Record};
 use super::scope::{GATE_ONE, Scope};
 use crate::matching::MatchContext;
-use crate::model::{Policy, PolicyKind, ResourceMap, ResourceValues, TaggedResourceId, bound_field};
+use crate::model::{
+    FIELD_ID_OPTION, Policy, PolicyKind, ResourceMap, ResourceValues, State, TABLE_UUID_OPTION,
+    TaggedResource, TaggedResourceId, bound_field,
+};
 use crate::privilege::{Level, StepTarget};
 
 /// A column that gets another name.
@@ -25,6 +30,8 @@ pub(crate) struct Column<'e> {
     pub(crate) from: &'e str,
     pub(crate) to: &'e str,
     pub(crate) field_id: Option<i32>,
+    /// The table's, where it is known.
+    pub(crate) uuid: Option<&'e str>,
 }
 
 /// A table or view that gets another name: `(database, table)` before and after.
@@ -37,6 +44,7 @@ pub(crate) struct Table<'e> {
 }
 
 pub(crate) fn column(draft: &mut Draft<'_>, column: &Column<'_>, actor: &Actor, faults: &mut Faults) {
+    check_text("column", column.to, faults);
     let Some(def) = draft.def(column.service) else {
         return;
     };
@@ -83,74 +91,140 @@ pub(crate) fn column(draft: &mut Draft<'_>, column: &Column<'_>, actor: &Actor, 
         }
         draft.put_policy(changed);
     }
-    tags_of_column(draft, column);
+    tags_of_column(draft, column, actor, faults);
 }
 
-/// Tags that are bound to the field bear its new name from now on; those that were put on the name bear both.
-fn tags_of_column(draft: &mut Draft<'_>, column: &Column<'_>) {
+/// Tags that are bound to the field bear its new name from now on; those that were put on the name bear both, also
+/// where they are bound to a field of another table that stood under this name before (L7).
+fn tags_of_column(draft: &mut Draft<'_>, column: &Column<'_>, actor: &Actor, faults: &mut Faults) {
     let state = draft.before().state();
+    let Some(def) = draft.def(column.service) else { return };
+    let covered = |map: &ResourceMap, name: &str| {
+        let levels = [("database", column.database), ("table", column.table), ("column", name)];
+        map.contains_key("column") && covers(def, map, &levels, &MatchContext::new("", None)) == Cover::Object
+    };
+    let mut beside = Beside::new(state);
     let mut changed = Vec::new();
     for entry in state.tagged_resources.values().filter(|entry| entry.service == column.service) {
-        let is_named = [("database", column.database), ("table", column.table), ("column", column.from)]
-            .into_iter()
-            .all(|(level, name)| names(&entry.resource, level, name));
-        let bound = bound_field(entry).map(|(_, field_id)| field_id);
-        let is_other = bound.is_some() && column.field_id.is_some() && bound != column.field_id;
-        if !is_named || is_other || names(&entry.resource, "column", column.to) {
+        let field = bound_field(entry).filter(|(uuid, _)| column.uuid.is_none_or(|own| own == *uuid));
+        let is_bound = field.is_some_and(|(_, id)| Some(id) == column.field_id);
+        if !covered(&entry.resource, column.from) || (field.is_some() && !is_bound) {
+            continue;
+        }
+        if covered(&entry.resource, column.to) {
+            continue;
+        }
+        if !names(&entry.resource, "column", column.from) {
+            if !actor.is_admin() {
+                faults.denied(format!("rename the column `{}` to `{}`", column.from, column.to));
+            }
             continue;
         }
         let mut entry = entry.clone();
+        if bound_field(&entry).is_some() && !is_bound {
+            entry.resource.insert("column".to_owned(), ResourceValues::one(column.to.to_owned()));
+            beside.put_by_name(entry);
+            continue;
+        }
         if let Some(values) = entry.resource.get_mut("column") {
-            if bound.is_some() {
+            if is_bound {
                 values.values.retain(|name| !name.eq_ignore_ascii_case(column.from));
             }
             values.values.push(column.to.to_owned());
         }
         changed.push(entry);
     }
-    draft.governed.put_tagged_resources.extend(changed);
+    let beside = beside.entries;
+    draft.governed.put_tagged_resources.extend(changed.into_iter().chain(beside));
 }
 
-/// Tags of the table and of its columns stand under the new name too.
-fn tags_of_table(draft: &mut Draft<'_>, table: &Table<'_>) {
+/// Tags of the table and of its columns stand under the new name too. What was protected by its name alone, with tags
+/// that are bound to another table, stays so (L7).
+fn tags_of_table(draft: &mut Draft<'_>, table: &Table<'_>, actor: &Actor, faults: &mut Faults) {
     let state = draft.before().state();
-    let mut free = state.tagged_resources.keys().next_back().map_or(0, |id| id.0).max(0);
-    let mut beside = Vec::new();
+    let Some(def) = draft.def(table.service) else { return };
+    let covered = |map: &ResourceMap, (database, name): &(String, String)| {
+        let mut map = map.clone();
+        map.remove("column");
+        let levels = [("database", database.as_str()), ("table", name.as_str())];
+        covers(def, &map, &levels, &MatchContext::new("", None)) != Cover::No
+    };
+    let mut beside = Beside::new(state);
     for entry in state.tagged_resources.values().filter(|entry| entry.service == table.service) {
-        let bound = bound_field(entry).map(|(uuid, _)| uuid);
-        let is_other = bound.is_some() && table.uuid.is_some() && bound != table.uuid;
-        let is_named = names(&entry.resource, "database", &table.from.0)
-            && names(&entry.resource, "table", &table.from.1);
-        if !is_named || is_other {
+        if !covered(&entry.resource, table.from) || covered(&entry.resource, table.to) {
             continue;
         }
+        // Tags of a schema, or of what a pattern describes, fall off what is moved away from under them.
+        if !names(&entry.resource, "database", &table.from.0)
+            || !names(&entry.resource, "table", &table.from.1)
+        {
+            if !actor.is_admin() {
+                faults.denied(format!("rename the table `{}` to `{}`", table.from.1, table.to.1));
+            }
+            continue;
+        }
+        let is_other = bound_field(entry).is_some_and(|(uuid, _)| table.uuid.is_some_and(|own| own != uuid));
         let mut entry = entry.clone();
         entry.resource.insert("database".to_owned(), ResourceValues::one(table.to.0.clone()));
         entry.resource.insert("table".to_owned(), ResourceValues::one(table.to.1.clone()));
-        let mut known = state.tagged_resources.values();
-        if known.any(|old| {
-            old.service == entry.service && old.resource == entry.resource && old.tags == entry.tags
-        }) {
-            continue;
+        match is_other {
+            true => beside.put_by_name(entry),
+            false => beside.put(entry),
         }
-        free = free.saturating_add(1);
-        entry.id = TaggedResourceId(free);
-        entry.guid.clear();
-        beside.push(entry);
     }
-    draft.governed.put_tagged_resources.extend(beside);
+    draft.governed.put_tagged_resources.extend(beside.entries);
+}
+
+/// Entries of tags that come beside those that there are.
+struct Beside<'s> {
+    state: &'s State,
+    entries: Vec<TaggedResource>,
+    last: i64,
+}
+
+impl<'s> Beside<'s> {
+    fn new(state: &'s State) -> Self {
+        let last = state.tagged_resources.keys().next_back().map_or(0, |id| id.0).max(0);
+        Self { state, entries: Vec::new(), last }
+    }
+
+    fn put(&mut self, mut entry: TaggedResource) {
+        let is_there = |old: &TaggedResource| {
+            old.service == entry.service && old.resource == entry.resource && old.tags == entry.tags
+        };
+        if self.state.tagged_resources.values().chain(&self.entries).any(is_there) {
+            return;
+        }
+        self.last = self.last.saturating_add(1);
+        entry.id = TaggedResourceId(self.last);
+        entry.guid.clear();
+        self.entries.push(entry);
+    }
+
+    /// Not bound to the field that the entry was written for.
+    fn put_by_name(&mut self, mut entry: TaggedResource) {
+        entry.options.remove(TABLE_UUID_OPTION);
+        entry.options.remove(FIELD_ID_OPTION);
+        self.put(entry);
+    }
 }
 
 /// Gives an earlier version of a policy the names that its table and columns got since: going back undoes what the
 /// policy says, and takes no protection off a thing that was renamed (L7).
 pub(crate) fn keep_names(earlier: &mut Policy, newest: &Policy) {
     let (mut pinned, now) = (pins::pins(earlier), pins::pins(newest));
-    if pinned.table_uuid.is_none() || pinned.table_uuid != now.table_uuid {
+    let same_level = |level: &str| earlier.resources.get(level) == newest.resources.get(level);
+    if pinned.table_uuid != now.table_uuid || !same_level("database") || !same_level("table") {
         return;
     }
     for map in &newest.additional_resources {
-        if !earlier.additional_resources.contains(map) && *map != earlier.resources {
-            earlier.additional_resources.push(map.clone());
+        let mut map = map.clone();
+        // The columns are those that the earlier version protects.
+        if let Some(columns) = earlier.resources.get("column") {
+            map.insert("column".to_owned(), columns.clone());
+        }
+        if !earlier.additional_resources.contains(&map) && map != earlier.resources {
+            earlier.additional_resources.push(map);
         }
     }
     let is_renamed = |column: &ColumnRef| {
@@ -176,9 +250,10 @@ pub(crate) fn keep_names(earlier: &mut Policy, newest: &Policy) {
 }
 
 pub(crate) fn table(draft: &mut Draft<'_>, table: &Table<'_>, actor: &Actor, faults: &mut Faults) {
+    check_text("table", &table.to.1, faults);
     gate_two(draft, table, actor, faults);
     gate_one(draft, table, actor, faults);
-    tags_of_table(draft, table);
+    tags_of_table(draft, table, actor, faults);
 }
 
 fn gate_two(draft: &mut Draft<'_>, table: &Table<'_>, actor: &Actor, faults: &mut Faults) {

@@ -104,6 +104,9 @@ async fn rename_column(
     if table.schema.index_of(to).is_ok() {
         return Err(super::named_twice(to));
     }
+    // Before any policy says it: a name that cannot be one would be a pattern there.
+    let catalog = running.catalog(&name.catalog)?;
+    catalog.check_column_name(table, from, to).map_err(|error| from_catalog(&error))?;
     // The policies learn the new name before the table bears it: a crash in between leaves a name too many.
     let edit = Edit::RenameColumn {
         service: running.snapshot.gate_two_service(&name.catalog).to_owned(),
@@ -112,9 +115,9 @@ async fn rename_column(
         from: from.to_owned(),
         to: to.to_owned(),
         field_id: Some(field_id),
+        uuid: Some(table.uuid.to_string()),
     };
     crate::governance::commit(running, &edit, "rename", text).await?;
-    let catalog = running.catalog(&name.catalog)?;
     catalog
         .rename_column(&name.namespace, &name.name, from, to)
         .await

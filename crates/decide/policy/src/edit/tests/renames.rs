@@ -12,6 +12,7 @@ fn rename_column(from: &str, to: &str, field_id: i32) -> Edit {
         from: from.to_owned(),
         to: to.to_owned(),
         field_id: Some(field_id),
+        uuid: Some("u-1".to_owned()),
     }
 }
 
@@ -117,4 +118,42 @@ fn rebinding_pins_to_the_table_under_the_name() {
     world.ok(Edit::AlterPolicy { name: "m".to_owned(), action });
     let pinned = pins(world.policy("m"));
     assert_eq!((pinned.table_uuid.as_deref(), pinned.columns), (Some("u-2"), columns));
+}
+
+#[test]
+fn going_back_keeps_the_new_name_of_the_table_and_the_columns_of_then() {
+    for uuid in [Some("u-1".to_owned()), None] {
+        let mut world = World::new();
+        let of_both = |columns: &[(&str, i32)]| {
+            let mut edit = mask("m", "MASK_NULL", role("engineer"));
+            let all =
+                columns.iter().map(|(name, id)| ColumnRef { name: (*name).to_owned(), field_id: Some(*id) });
+            if let PolicyBody::Mask { columns, .. } = &mut edit.body {
+                *columns = all.collect();
+            }
+            if let PolicyTarget::Relation { uuid: pinned, .. } = &mut edit.target {
+                pinned.clone_from(&uuid);
+            }
+            edit
+        };
+        world.ok(Edit::CreatePolicy(of_both(&[("ssn", 3), ("phone", 4)])));
+        let earlier = Box::new(world.policy("m").clone());
+        let fewer = PolicyEdit { mode: CreateMode::OrReplace, ..of_both(&[("ssn", 3)]) };
+        world.ok(Edit::CreatePolicy(fewer));
+        world.ok(rename_table("orders", "moved"));
+        world.ok(Edit::RestorePolicy { policy: earlier });
+        let maps = &world.policy("m").additional_resources;
+        let moved = maps.iter().find(|map| map["table"].values == ["moved"]).unwrap();
+        assert_eq!(moved["column"].values, ["ssn", "phone"]);
+    }
+}
+
+#[test]
+fn a_new_name_is_no_pattern() {
+    let mut world = World::new();
+    world.ok(Edit::CreatePolicy(mask("m", "MASK_NULL", role("engineer"))));
+    let told = "the name `*` holds `*`, which has a meaning of its own in policies";
+    world.refused("carol", rename_column("ssn", "*", 3), ErrorKind::Invalid, told);
+    world.refused("carol", rename_table("orders", "*"), ErrorKind::Invalid, told);
+    assert_eq!(world.policy("m").resources["column"].values, ["ssn"]);
 }

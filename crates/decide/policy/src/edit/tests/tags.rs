@@ -88,6 +88,68 @@ fn tagged_world() -> World {
     world
 }
 
+fn rename_column(uuid: &str, from: &str, to: &str, field_id: i32) -> Edit {
+    Edit::RenameColumn {
+        service: "query".to_owned(),
+        database: "acdemo".to_owned(),
+        table: "orders".to_owned(),
+        from: from.to_owned(),
+        to: to.to_owned(),
+        field_id: Some(field_id),
+        uuid: Some(uuid.to_owned()),
+    }
+}
+
+fn rename_table(uuid: &str, from: (&str, &str), to: (&str, &str)) -> Edit {
+    let owned = |(database, table): (&str, &str)| (database.to_owned(), table.to_owned());
+    Edit::RenameTable {
+        service: "query".to_owned(),
+        catalog: "sales_wh".to_owned(),
+        from: owned(from),
+        to: owned(to),
+        uuid: Some(uuid.to_owned()),
+    }
+}
+
+#[test]
+fn what_tags_protect_by_name_stays_protected_when_it_gets_another() {
+    // Another table stands where the tagged one was; its fields bear numbers of their own, or the very same.
+    for field_id in [3, 7] {
+        let mut world = tagged_world();
+        assert_eq!(reads(&world, "orders", "u-2", "ssn", field_id).0, "MASK_NULL");
+        world.ok(rename_table("u-2", ("acdemo", "orders"), ("acdemo", "moved")));
+        assert_eq!(reads(&world, "moved", "u-2", "ssn", field_id).0, "MASK_NULL");
+        assert_eq!(reads(&world, "orders", "u-1", "ssn", 3).0, "MASK_NULL");
+
+        let mut world = tagged_world();
+        world.ok(rename_column("u-2", "ssn", "tax_no", field_id));
+        assert_eq!(reads(&world, "orders", "u-2", "tax_no", field_id).0, "MASK_NULL");
+        assert_eq!(reads(&world, "orders", "u-3", "ssn", 5).0, "MASK_NULL", "the name is protected still");
+        assert_eq!(reads(&world, "orders", "u-1", "ssn", 3).0, "MASK_NULL");
+    }
+}
+
+#[test]
+fn who_moves_a_table_from_under_a_tag_of_its_schema_must_govern() {
+    let mut world = tagged_world();
+    let mut state = world.snapshot.state().clone();
+    let mut entry = state.tagged_resources.values().next().unwrap().clone();
+    entry.options.clear();
+    entry.resource.remove("table");
+    entry.resource.remove("column");
+    state.tagged_resources.insert(entry.id, entry);
+    world.snapshot = crate::Snapshot::build(state).unwrap();
+    let away = rename_table("u-1", ("acdemo", "orders"), ("elsewhere", "orders"));
+    world.refused(
+        "bob",
+        away.clone(),
+        ErrorKind::Denied,
+        "permission denied to rename the table `orders` to `orders`",
+    );
+    world.ok(away);
+    world.ok(rename_table("u-1", ("acdemo", "orders"), ("acdemo", "others")));
+}
+
 #[test]
 fn a_tag_holds_for_its_field_and_goes_with_it() {
     let mut world = tagged_world();
@@ -98,14 +160,7 @@ fn a_tag_holds_for_its_field_and_goes_with_it() {
     assert_eq!(reads(&world, "orders", "u-2", "ssn", 3).0, "MASK_NULL");
     assert_eq!(reads(&world, "other", "u-1", "ssn", 3).0, "MASK_NULL", "by the field alone");
     assert_eq!(reads(&world, "other", "u-2", "ssn", 3).0, "raw");
-    world.ok(Edit::RenameColumn {
-        service: "query".to_owned(),
-        database: "acdemo".to_owned(),
-        table: "orders".to_owned(),
-        from: "ssn".to_owned(),
-        to: "tax_no".to_owned(),
-        field_id: Some(3),
-    });
+    world.ok(rename_column("u-1", "ssn", "tax_no", 3));
     assert_eq!(reads(&world, "orders", "u-1", "tax_no", 3).0, "MASK_NULL");
     assert_eq!(reads(&world, "orders", "u-2", "tax_no", 7).0, "MASK_NULL", "engines that know names follow");
     assert_eq!(reads(&world, "orders", "u-1", "ssn", 9).0, "raw");
