@@ -11,8 +11,8 @@ use identity::Identity;
 use policy::edit::Change;
 use policy::model::State;
 use policy::{
-    BuildOptions, ConditionErrors, GateTwoSettings, MaskCombine, MaskPrecedence, RowFilterCombine, bootstrap,
-    defs,
+    BuildOptions, ConditionErrors, GateTwoSettings, MaskCombine, MaskPrecedence, PluginSettings,
+    RowFilterCombine, bootstrap, defs,
 };
 use query_api::QueryService;
 use rand::distr::{Alphanumeric, SampleString};
@@ -97,7 +97,10 @@ async fn open_store(
         is_first_start = true;
         bootstrap::initial_state(&names, FIRST_ADMIN, Some(verifier))
     };
-    let build = BuildOptions { scripts: Some(Arc::new(JavaScript::default())), ..BuildOptions::default() };
+    let plugin =
+        PluginSettings { condition_errors: condition_errors(&config.engine), ..PluginSettings::default() };
+    let scripts = Some(Arc::new(JavaScript::default()) as _);
+    let build = BuildOptions { scripts, plugin, ..BuildOptions::default() };
     let store: Arc<dyn PolicyStore> =
         Arc::new(SqlPolicyStore::open_with(&data_dir.join("policy.sqlite"), build, initial).await?);
     add_services(&names, store.as_ref(), now).await?;
@@ -152,6 +155,14 @@ fn random_text(n_chars: usize) -> String {
     Alphanumeric.sample_string(&mut rand::rng(), n_chars)
 }
 
+/// For gate one, gate two and whatever a snapshot is built with alike.
+fn condition_errors(config: &EngineConfig) -> ConditionErrors {
+    match config.condition_errors.as_str() {
+        "ranger" => ConditionErrors::Ranger,
+        _ => ConditionErrors::AgainstUser,
+    }
+}
+
 /// The configuration in the engine's terms; its words were checked when it was read.
 fn settings(config: &EngineConfig) -> EngineSettings {
     EngineSettings {
@@ -177,10 +188,7 @@ fn settings(config: &EngineConfig) -> EngineSettings {
                 "resource" => MaskPrecedence::Resource,
                 _ => MaskPrecedence::Tag,
             },
-            condition_errors: match config.condition_errors.as_str() {
-                "ranger" => ConditionErrors::Ranger,
-                _ => ConditionErrors::AgainstUser,
-            },
+            condition_errors: condition_errors(config),
         },
         show_short_values: config.show_short_values,
         // The configuration has let known names through only.
