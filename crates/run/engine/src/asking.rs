@@ -171,13 +171,18 @@ async fn prepare(
     if let Some(roles) = &simulation.roles {
         snapshot = Arc::new(with_roles(&snapshot, user, roles)?);
     }
-    Ok((running.simulated(snapshot, user), statement))
+    let asked = running.simulated(snapshot, user);
+    // The roles that are given stand instead of those that a login claims, too.
+    Ok((if simulation.roles.is_some() { asked.without_claims() } else { asked }, statement))
 }
 
 /// A simulation shows nothing that its author could not read herself.
 async fn refuse_hidden(running: &Running, mut statement: ast::Statement) -> Result<(), QueryError> {
     let mut resolved = Resolved::default();
     resolve::plan(running, &running.state(), &mut statement, &mut resolved).await?;
+    if resolved.reads_catalog {
+        return Err(unsupported("SIMULATE over system tables"));
+    }
     if resolved.is_restricting() {
         return Err(QueryError::new(
             ErrorKind::Denied,
@@ -202,9 +207,7 @@ async fn with_bundle(running: &Running, bundle: &str) -> Result<Arc<Snapshot>, Q
     let mut snapshot = Arc::clone(&running.snapshot);
     for piece in pieces {
         let statement = match dialect::parse(&piece.text).map_err(|error| in_bundle(syntax(&error)))? {
-            dialect::ast::Statement::Governance(statement) if !governance::only_reads(&statement) => {
-                statement
-            }
+            dialect::ast::Statement::Governance(statement) if governance::is_edit(&statement) => statement,
             _ => {
                 return Err(invalid(
                     "a bundle of policies holds statements that change policies, grants and roles",

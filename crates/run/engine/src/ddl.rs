@@ -8,6 +8,7 @@ mod rename;
 mod replace;
 mod view;
 
+use catalog::CatalogError;
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::sql::planner::SqlToRel;
 use policy::operation::Operation;
@@ -116,6 +117,22 @@ pub(crate) fn in_the_way(running: &Running, name: &RelationName, found: &Found, 
         Found::Nothing => true,
     };
     if is_visible { exists(name) } else { denied(what, name) }
+}
+
+/// What a catalog says of a new name. Of another that differs by case alone only those learn who may see it (L8).
+pub(crate) async fn name_refused(
+    running: &Running,
+    name: &RelationName,
+    error: &CatalogError,
+    what: &str,
+) -> QueryError {
+    if let CatalogError::CaseTwin { existing, .. } = error {
+        let twin = RelationName { name: existing.clone(), ..name.clone() };
+        if visible(running, &twin).await.is_err() {
+            return denied(what, name);
+        }
+    }
+    from_catalog(error)
 }
 
 fn denied(what: &str, name: &RelationName) -> QueryError {

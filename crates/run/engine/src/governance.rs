@@ -77,6 +77,11 @@ fn undelivered(statement: &Governance) -> Option<&'static str> {
     })
 }
 
+/// Whether a statement changes the authority's state and nothing else.
+pub(crate) fn is_edit(statement: &Governance) -> bool {
+    undelivered(statement).is_none() && !only_reads(statement) && !crate::tags::is_tagging(statement)
+}
+
 /// Whether a statement only asks.
 pub(crate) fn only_reads(statement: &Governance) -> bool {
     matches!(statement, Governance::Simulate { .. })

@@ -53,6 +53,8 @@ pub(crate) struct Resolved {
     pub(crate) touched: Vec<TouchedTable>,
     /// The former states that the statement names, by number.
     pub(crate) past: Vec<PastName>,
+    /// Whether it reads `information_schema`, `pg_catalog` or `sys`.
+    pub(crate) reads_catalog: bool,
 }
 
 impl Resolved {
@@ -182,6 +184,7 @@ async fn resolve_one(
         return Ok(());
     }
     let source: Arc<dyn TableSource> = if name.is_virtual() {
+        resolved.reads_catalog = true;
         crate::pg::source(running, state, &name).await?
     } else if let Some(source) = crate::metadata::source(running, state, &name, resolved).await? {
         if past.is_some() {
@@ -343,6 +346,7 @@ async fn view_plan(
     let plan = plan_in(running, state, &mut statement, &mut inner, &path, depth + 1).await;
     resolved.verdicts.extend(inner.verdicts);
     resolved.touched.extend(inner.touched);
+    resolved.reads_catalog |= inner.reads_catalog;
     let plan = plan.map_err(|error| match error.kind() {
         // A base relation that the reader may not see is not named to her (L8).
         ErrorKind::TableNotFound | ErrorKind::SchemaNotFound | ErrorKind::CatalogNotFound => QueryError::new(

@@ -81,10 +81,19 @@ impl Running {
 
     /// The same statement as it would run for a user under other policies. The audit still tells who asks.
     pub(crate) fn simulated(&self, snapshot: Arc<Snapshot>, user: &str) -> Self {
-        let principal = policy::Principal::user(user);
+        // Of herself she asks with what her login claims.
+        let is_own = self.asker.is_none() && user == self.who.user;
+        let principal = if is_own { self.principal.clone() } else { policy::Principal::user(user) };
         let who = snapshot.membership(&principal);
         let asker = self.asker.clone().unwrap_or_else(|| self.who.user.clone());
         Self { principal, who, snapshot, asker: Some(asker), ..self.clone() }
+    }
+
+    /// The same user with what the authority itself knows of her.
+    pub(crate) fn without_claims(self) -> Self {
+        let principal = policy::Principal::user(self.who.user.clone());
+        let who = self.snapshot.membership(&principal);
+        Self { principal, who, ..self }
     }
 
     /// Names and policies of one moment: what got another name since the snapshot was taken is not known to its

@@ -7,7 +7,7 @@ mod statements;
 use std::fmt;
 
 use catalog::{FieldTags, TableHandle};
-use policy::model::{Policy, PolicyId};
+use policy::model::PolicyId;
 use policy::{ColumnRule, FilterRule, Restriction, TableRules};
 use query_api::QueryError;
 
@@ -31,7 +31,7 @@ impl fmt::Display for TagsUnknown {
 }
 
 /// Stands for the policy that nobody could find.
-const UNKNOWN: PolicyId = PolicyId(-1);
+const UNKNOWN: PolicyId = PolicyId(i64::MIN);
 
 /// Whence a table's own tags come. Those that the authority's store knows count beside them.
 pub trait TagSource: fmt::Debug + Send + Sync {
@@ -53,7 +53,14 @@ impl TagSource for PropertyTags {
 /// The rules of a table, with its tags, for whoever asks about tags.
 fn known(running: &Running, name: &RelationName, table: &TableHandle) -> Result<TableRules, QueryError> {
     match running.engine.settings.tag_source.field_tags(table) {
-        Ok(_) => Ok(rules_for(running, name, table)),
+        Ok(_) => {
+            let rules = rules_for(running, name, table);
+            // Without its policies' service a table's tags are not known either.
+            match rules.filters.iter().any(|filter| filter.policy.0 < 0) {
+                true => Err(policy_unavailable(&name.to_string())),
+                false => Ok(rules),
+            }
+        }
         Err(TagsUnknown) => Err(policy_unavailable(&name.to_string())),
     }
 }
@@ -90,32 +97,4 @@ pub(crate) fn unavailable(rules: TableRules, unknown: &TagsUnknown) -> TableRule
         columns: rules.columns.iter().map(|_| restricted()).collect(),
         ..rules
     }
-}
-
-/// Whether a pattern with `*` and `?` matches a tag.
-fn covers(pattern: &str, tag: &str) -> bool {
-    match pattern.chars().next() {
-        None => tag.is_empty(),
-        Some('*') => {
-            let rest = pattern.strip_prefix('*').unwrap_or_default();
-            let ends = tag.char_indices().map(|(at, _)| at).chain([tag.len()]);
-            ends.filter_map(|at| tag.get(at..)).any(|tag| covers(rest, tag))
-        }
-        Some(first) => {
-            let mut others = tag.chars();
-            let is_same = others.next().is_some_and(|c| first == '?' || first == c);
-            is_same && covers(pattern.strip_prefix(first).unwrap_or_default(), others.as_str())
-        }
-    }
-}
-
-/// Whether a policy says what a tag means.
-pub(crate) fn speaks_of(policy: &Policy, tag: &str) -> bool {
-    let mut maps = std::iter::once(&policy.resources).chain(&policy.additional_resources);
-    maps.any(|map| {
-        map.get(policy::defs::TAG).is_some_and(|values| {
-            let is_listed = values.values.iter().any(|pattern| covers(pattern, tag));
-            is_listed != values.is_excludes
-        })
-    })
 }

@@ -73,6 +73,8 @@ pub(crate) async fn relations(
         let schema = view_schema(running, &name).await;
         listed.push(VisibleRelation { name, kind: RelationKind::View, schema, sql: Some(view.sql) });
     }
+    // What got another name meanwhile is not known to this statement's policies by it (L7).
+    running.check_names()?;
     listed.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(listed)
 }

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use catalog::{COLUMN_TAGS, column_tags_text};
+use catalog::{COLUMN_TAGS, CatalogError, column_tags_text};
 use datafusion::arrow::datatypes::{Field, Schema};
 use policy::operation::{Object, Operation};
 use query_api::{Outcome, QueryError};
 use sqlparser::ast::{self, helpers::stmt_create_table::CreateTableBuilder};
 use stdx::ErrorKind;
 
-use super::{arrow_schema, done, in_the_way, named_twice, require_namespace};
+use super::{arrow_schema, done, in_the_way, name_refused, named_twice, require_namespace};
 use crate::error::{catalog_not_found, from_catalog, unsupported};
 use crate::names::{RelationName, fold_ident, parts_of};
 use crate::query;
@@ -60,10 +60,7 @@ pub(crate) async fn create_schema(
     let exists = catalog.namespace_exists(&namespace).await.map_err(|error| from_catalog(&error))?;
     if exists && !running.sees_namespace(&catalog_name, &namespace) {
         // The words for one who may make none at all; see `in_the_way`.
-        return Err(QueryError::new(
-            ErrorKind::Denied,
-            format!("permission denied to create a schema in catalog {catalog_name}"),
-        ));
+        return Err(schema_denied(&catalog_name));
     }
     if if_not_exists && exists {
         return Ok(done(
@@ -71,7 +68,18 @@ pub(crate) async fn create_schema(
             vec![format!("schema \"{}\" already exists, skipping", namespace.join("."))],
         ));
     }
-    catalog.create_namespace(&namespace).await.map_err(|error| from_catalog(&error))?;
+    match catalog.create_namespace(&namespace).await {
+        Ok(()) => {}
+        Err(CatalogError::CaseTwin { existing, .. })
+            if !running.sees_namespace(
+                &catalog_name,
+                &existing.split('.').map(str::to_owned).collect::<Vec<_>>(),
+            ) =>
+        {
+            return Err(schema_denied(&catalog_name));
+        }
+        Err(error) => return Err(from_catalog(&error)),
+    }
     running.audit_change(
         "create",
         &format!("{catalog_name}.{}", namespace.join(".")),
@@ -80,6 +88,11 @@ pub(crate) async fn create_schema(
         None,
     );
     Ok(done("CREATE SCHEMA", Vec::new()))
+}
+
+fn schema_denied(catalog: &str) -> QueryError {
+    let reason = format!("permission denied to create a schema in catalog {catalog}");
+    QueryError::new(ErrorKind::Denied, reason)
 }
 
 pub(crate) async fn create_table(
@@ -117,10 +130,12 @@ pub(crate) async fn create_table(
         None => {
             let schema = arrow_schema(create.columns)?;
             let catalog = running.catalog(&name.catalog)?;
-            catalog
+            let made = catalog
                 .create_table(&name.namespace, &name.name, &schema, &partition_by, properties(running))
-                .await
-                .map_err(|error| from_catalog(&error))?;
+                .await;
+            if let Err(error) = made {
+                return Err(name_refused(running, &name, &error, "create a table").await);
+            }
             None
         }
     };
@@ -197,10 +212,11 @@ async fn fill(
     let tags = Carried::of(governed)?.named(schema.fields().iter().map(|field| field.name()));
     let mut properties = properties(running);
     properties.extend(column_tags_text(&tags).map(|text| (COLUMN_TAGS.to_owned(), text)));
-    let mut pending = catalog
-        .begin_create(&name.namespace, &name.name, &schema, partition_by, properties)
-        .await
-        .map_err(|error| from_catalog(&error))?;
+    let begun = catalog.begin_create(&name.namespace, &name.name, &schema, partition_by, properties).await;
+    let mut pending = match begun {
+        Ok(pending) => pending,
+        Err(error) => return Err(name_refused(running, name, &error, "create a table").await),
+    };
     match pending.append(rows).await {
         Ok(n_rows) => {
             let table = pending.commit().await.map_err(|error| from_catalog(&error))?;

@@ -10,7 +10,7 @@ use query_api::{Outcome, QueryError};
 use stdx::ErrorKind;
 
 use super::create::protected_by_name;
-use super::{done, in_the_way, require_namespace, visible};
+use super::{done, in_the_way, name_refused, require_namespace, visible};
 use crate::error::{from_catalog, table_not_found, unsupported};
 use crate::names::{RelationName, parts_of_name};
 use crate::resolve::{Found, find};
@@ -36,15 +36,18 @@ pub(crate) async fn rename(
     };
     let to = target(running, &from, &rename)?;
     require(running, kind, &from, &to).await?;
+    let word = if kind == Kind::View { "view" } else { "table" };
+    let create = format!("create a {word}");
     let found = find(running, &to).await?;
     if !matches!(found, Found::Nothing) {
-        return Err(in_the_way(running, &to, &found, "create a table"));
+        return Err(in_the_way(running, &to, &found, &create));
     }
     let catalog = running.catalog(&from.catalog)?;
-    let pending = catalog
-        .begin_rename(kind, (&from.namespace, &from.name), (&to.namespace, &to.name))
-        .await
-        .map_err(|error| from_catalog(&error))?;
+    let begun = catalog.begin_rename(kind, (&from.namespace, &from.name), (&to.namespace, &to.name)).await;
+    let pending = match begun {
+        Ok(pending) => pending,
+        Err(error) => return Err(name_refused(running, &to, &error, &create).await),
+    };
     // The policies learn the new name before anybody finds the table by it. Nothing else can take that name meanwhile,
     // so that what the table's grants say of it is said of no other.
     let edit = Edit::RenameTable {
@@ -54,10 +57,13 @@ pub(crate) async fn rename(
         to: (to.database(), to.name.clone()),
         uuid: Some(uuid),
     };
-    let mut notices = crate::governance::commit(running, &edit, "rename", call.text).await?;
+    // Counted before, so that no edit about the old name comes behind this one; and after, so that nobody who has the
+    // policies of before finds the table by the new name.
+    let n_renames = running.engine.n_renames.fetch_add(1, Ordering::SeqCst).wrapping_add(1);
+    let own = Running { n_renames, ..running.clone() };
+    let mut notices = crate::governance::commit(&own, &edit, "rename", call.text).await?;
     running.engine.n_renames.fetch_add(1, Ordering::SeqCst);
     pending.commit().await.map_err(|error| from_catalog(&error))?;
-    let word = if kind == Kind::View { "view" } else { "table" };
     running.audit_change("rename", &from.to_string(), word, call.text, None);
     notices.extend(protected_by_name(running, &to));
     Ok(done(tag, notices))
@@ -79,7 +85,7 @@ fn target(running: &Running, from: &RelationName, rename: &Rename) -> Result<Rel
     Ok(to)
 }
 
-/// The two halves of the right, and for a move the right to read: the grants of another schema will apply to it.
+/// The two halves of the right, and the right to read: what grants say of the new name and its schema will apply to it.
 async fn require(
     running: &Running,
     kind: Kind,
@@ -109,13 +115,6 @@ async fn require(
     };
     let what = format!("rename {word} {from}");
     running.require(half, &object, owner.as_deref(), &what)?;
-    if to.namespace != from.namespace {
-        running.require(
-            select,
-            &object,
-            owner.as_deref(),
-            &format!("move {word} {from} to another schema"),
-        )?;
-    }
+    running.require(select, &object, owner.as_deref(), &what)?;
     require_namespace(running, to, other, &format!("create a {word}")).await
 }

@@ -9,8 +9,8 @@ use query_api::{Outcome, QueryError};
 use sqlparser::ast;
 use stdx::ErrorKind;
 
-use super::{done, in_the_way, named_twice, require_namespace};
-use crate::error::{from_catalog, unsupported};
+use super::{done, in_the_way, name_refused, named_twice, require_namespace};
+use crate::error::unsupported;
 use crate::names::{fold_ident, parts_of};
 use crate::resolve::{self, Found, Resolved, find};
 use crate::running::{Running, view_object};
@@ -72,10 +72,9 @@ pub(crate) async fn create_view(
     };
     let on_existing = if create.or_replace { OnExisting::Replace } else { OnExisting::Fail };
     let catalog = running.catalog(&name.catalog)?;
-    catalog
-        .create_view(&name.namespace, &name.name, view, on_existing)
-        .await
-        .map_err(|error| from_catalog(&error))?;
+    if let Err(error) = catalog.create_view(&name.namespace, &name.name, view, on_existing).await {
+        return Err(name_refused(running, &name, &error, "create a view").await);
+    }
     running.audit_change("create", &name.to_string(), "view", call.text, None);
     Ok(done("CREATE VIEW", Vec::new()))
 }

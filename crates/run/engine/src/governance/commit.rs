@@ -73,6 +73,8 @@ async fn committed(running: &Running, edit: &Edit) -> Result<(Vec<String>, Optio
     let actor = Actor::new(running.who.clone());
     for _ in 0..TRIES_MAX {
         let snapshot = running.engine.store.current();
+        // What got another name since the statement looked it up would be missed by an edit of the old one (L7).
+        running.check_names().map_err(Failed::Store)?;
         // Rights are those of this very moment, not of the statement's start.
         let actor = Actor { membership: snapshot.membership(&principal(running)), ..actor.clone() };
         let change = policy::edit::apply(&snapshot, edit, &actor, running.now)

@@ -321,7 +321,12 @@ pub(crate) async fn earlier(running: &Running, name: &str, version: i64) -> Resu
         )
         .with_hint("SHOW POLICY HISTORY lists its versions"));
     };
-    if let Ok(Some(table)) = table_of(running, &policy).await {
+    let table = match table_of(running, &policy).await {
+        // A policy on a tag names no table.
+        Err(error) if error.kind() == ErrorKind::Invalid => None,
+        found => found?,
+    };
+    if let Some(table) = table {
         crate::bind::check(running, &table, &policy).map_err(|error| {
             let message = format!("version {version} of policy `{name}` does not fit its table today");
             QueryError::new(error.kind(), format!("{message}: {}", error.message()))

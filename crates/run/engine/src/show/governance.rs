@@ -292,7 +292,7 @@ pub(crate) fn effective_lines(is_admin: bool, columns: &[String], rules: &TableR
             told(&filter.expr),
             told(&filter.policy_name),
             told(&filter.policy_version.to_string()),
-            filter.broken.clone().or_else(|| unbound(&filter.expressions)),
+            filter.broken.as_deref().and_then(told).or_else(|| unbound(&filter.expressions)),
         ]);
     }
     for (column, tags) in columns.iter().zip(&rules.tags).filter(|(_, tags)| !tags.is_empty()) {
@@ -375,7 +375,7 @@ fn show_policies(
         }
     };
     let names_it = |policy: &Policy| match &on {
-        None => tag.is_none_or(|tag| crate::tags::speaks_of(policy, tag)),
+        None => tag.is_none_or(|tag| policy::edit::speaks_of(&running.snapshot, policy, tag)),
         Some(name) => {
             let service = running.snapshot.gate_two_service(&name.catalog);
             policy::edit::policies_on(&running.snapshot, service, &name.database(), &name.name)

@@ -15,6 +15,7 @@ use super::project;
 use crate::dml::ACTION;
 use crate::error::{from_catalog, from_datafusion};
 use crate::names::RelationName;
+use crate::pg::VirtualTable;
 use crate::query::Governed;
 use crate::resolve::Resolved;
 use crate::running::Running;
@@ -152,6 +153,14 @@ impl Lineage<'_> {
 
     fn scan(&self, scan: &TableScan) -> Vec<Tags> {
         let provider = scan.source.downcast_ref::<DefaultTableSource>();
+        let is_catalog =
+            provider.is_some_and(|source| source.table_provider.downcast_ref::<VirtualTable>().is_some());
+        if is_catalog {
+            // What metadata tell of a column, such as its bounds, stands under other names than the column's.
+            let touched = self.resolved.touched.iter().filter_map(|table| table.rules.as_ref());
+            let all: Tags = touched.flat_map(|rules| rules.tags.iter().flatten().cloned()).collect();
+            return vec![all; scan.projected_schema.fields().len()];
+        }
         let governed = provider.and_then(|source| source.table_provider.downcast_ref::<GovernedProvider>());
         let mut by_column: BTreeMap<&String, Tags> = BTreeMap::new();
         match governed {

@@ -4,7 +4,7 @@ use dialect::ast::Name;
 use query_api::QueryError;
 use sqlparser::ast;
 
-use super::{Carried, speaks_of};
+use super::Carried;
 use crate::error::table_not_found;
 use crate::names::{RelationName, parts_of_name, quoted};
 use crate::query;
@@ -62,7 +62,8 @@ async fn of_view(
 /// What bears a tag that no policy in force speaks of: such a tag protects nothing.
 pub(crate) fn without_policy(running: &Running) -> Lines {
     let state = running.snapshot.state();
-    let is_ruled = |kind: &str| state.policies.values().any(|p| p.is_enabled && speaks_of(p, kind));
+    let is_ruled =
+        |kind: &str| state.policies.values().any(|p| policy::edit::protects(&running.snapshot, p, kind));
     let mut lines: Lines = Vec::new();
     for resource in state.tagged_resources.values() {
         let level = |level: &str| resource.resource.get(level).map(|values| values.values.join(", "));

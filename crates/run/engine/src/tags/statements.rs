@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use catalog::{ColumnTags as PropertyMap, FieldTags, TableHandle};
 use dialect::ast::{Governance, Ident, Name};
-use policy::edit::{Actor, ColumnTags, ColumnTagsEdit, Edit, GovernedEdit, UnsetColumnTags};
+use policy::edit::{
+    Actor, ColumnTags, ColumnTagsEdit, Edit, GovernedEdit, UnsetColumnTags, protects, speaks_of,
+};
 use policy::model::{Policy, PolicyKind, TagDef};
 use query_api::{Outcome, QueryError};
 use stdx::ErrorKind;
 
-use super::speaks_of;
 use crate::error::{from_catalog, table_not_found, unsupported};
 use crate::governance::{column_ref, columns, commit, commit_internal, commit_quietly, from_edit, no_column};
 use crate::names::{RelationName, parts_of_name};
@@ -161,13 +162,17 @@ async fn tag_columns(
 }
 
 fn change_property(tags: &mut PropertyMap, change: &Change) {
-    let of_column = tags.entry(change.column.value.clone()).or_default();
-    match &change.unset {
-        UnsetColumnTags::None => {}
-        UnsetColumnTags::All => of_column.clear(),
-        UnsetColumnTags::These(kinds) => of_column.retain(|tag| !kinds.contains(tag)),
+    // The property is read without regard to case, whoever wrote it.
+    for (name, of_column) in tags.iter_mut() {
+        match &change.unset {
+            UnsetColumnTags::All if name.eq_ignore_ascii_case(&change.column.value) => of_column.clear(),
+            UnsetColumnTags::These(kinds) if name.eq_ignore_ascii_case(&change.column.value) => {
+                of_column.retain(|tag| !kinds.contains(tag));
+            }
+            UnsetColumnTags::None | UnsetColumnTags::All | UnsetColumnTags::These(_) => {}
+        }
     }
-    of_column.extend(change.set.iter().cloned());
+    tags.entry(change.column.value.clone()).or_default().extend(change.set.iter().cloned());
     tags.retain(|_, tags| !tags.is_empty());
 }
 
@@ -254,7 +259,8 @@ fn projection(running: &Running, name: &RelationName, table: &TableHandle, tags:
 /// The mask policies in force that speak of a tag.
 fn masks_of<'r>(running: &'r Running, tag: &'r str) -> impl Iterator<Item = &'r Policy> {
     let policies = running.snapshot.state().policies.values();
-    policies.filter(move |p| p.kind == PolicyKind::Mask && p.is_enabled && speaks_of(p, tag))
+    policies
+        .filter(move |p| p.kind == PolicyKind::Mask && p.is_enabled && speaks_of(&running.snapshot, p, tag))
 }
 
 /// A mask that the tag brings must fit the column (L1).
@@ -300,7 +306,7 @@ fn check_fit(running: &Running, table: &TableHandle, column: &Ident, tag: &str) 
 fn unruled(running: &Running, changes: &[Change]) -> Vec<String> {
     let tags: BTreeSet<&String> = changes.iter().flat_map(|change| &change.set).collect();
     let policies = &running.snapshot.state().policies;
-    let is_ruled = |tag: &str| policies.values().any(|p| p.is_enabled && speaks_of(p, tag));
+    let is_ruled = |tag: &str| policies.values().any(|p| protects(&running.snapshot, p, tag));
     let unruled = tags.into_iter().filter(|tag| !is_ruled(tag));
     unruled.map(|tag| format!("no policy speaks of the tag `{tag}` yet: it protects nothing")).collect()
 }
@@ -316,21 +322,26 @@ async fn reproject(
 ) -> Result<Lines, QueryError> {
     let parts = parts_of_name(procedure);
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-    if !matches!(
-        parts.as_slice(),
-        ["system", "reproject_column_tags"] | [_, "system", "reproject_column_tags"]
-    ) {
-        return Err(unsupported(format!("CALL {procedure}")));
-    }
+    let of_catalog = match parts.as_slice() {
+        ["system", "reproject_column_tags"] => None,
+        [catalog, "system", "reproject_column_tags"] => Some((*catalog).to_owned()),
+        _ => return Err(unsupported(format!("CALL {procedure}"))),
+    };
     if !running.is_admin() {
         return Err(QueryError::new(ErrorKind::Denied, "permission denied to reproject the tags of columns"));
+    }
+    // Names are those of the catalog whose procedure it is.
+    let mut at = running.clone();
+    if let Some(catalog) = of_catalog {
+        running.catalog(&catalog)?;
+        at.path.catalog = catalog;
     }
     let [(Some(what), value)] = arguments else {
         let reason = "reproject_column_tags takes one of `table`, `namespace` and `catalog`";
         return Err(QueryError::new(ErrorKind::Invalid, reason));
     };
     let mut lines = Lines::new();
-    for name in tables_of(running, &what.value, value).await? {
+    for name in tables_of(&at, &what.value, value).await? {
         let (status, n_columns, message) = match reproject_table(running, &name).await {
             Ok(0) => ("skipped", 0, Some("no column bears a tag".to_owned())),
             Ok(n_columns) => ("projected", n_columns, None),
@@ -399,7 +410,11 @@ async fn reproject_table(running: &Running, name: &RelationName) -> Result<usize
     let catalog = running.catalog(&name.catalog)?;
     let all = tags.clone();
     catalog
-        .change_column_tags(&name.namespace, &name.name, move |property| property.extend(all.clone()))
+        .change_column_tags(&name.namespace, &name.name, move |property| {
+            for (column, tags) in &all {
+                property.entry(column.clone()).or_default().extend(tags.iter().cloned());
+            }
+        })
         .await
         .map_err(|error| from_catalog(&error))?;
     commit_internal(running, &projection(running, name, &table, &tags)).await?;
