@@ -2,7 +2,7 @@
 
 use bench_report::Grid;
 
-use crate::measure::{Times, median};
+use crate::measure::Times;
 
 /// What one size of ours gave.
 #[derive(Clone, Debug, Default)]
@@ -120,7 +120,7 @@ fn of_sizes(measured: &Measured) -> [Aimed; 8] {
         ),
         (
             "delta_us_1m",
-            million.map(|size| median(&size.deltas_us)),
+            million.map(|size| bench_report::median(&size.deltas_us)),
             "microseconds until an edit of one policy of a million can be asked",
             AtMost(5_000.0),
         ),
@@ -179,7 +179,7 @@ pub(crate) fn grid(measured: &Measured) -> Grid {
         let mut row = times_of(format!("ours, {} policies", short(size.n_policies)), &size.times);
         row.push(format!("{:.2}", size.build_s));
         row.push(size.build_from_json_s.map_or_else(String::new, |s| format!("{s:.2}")));
-        row.push(format!("{:.0}", median(&size.deltas_us)));
+        row.push(format!("{:.0}", bench_report::median(&size.deltas_us)));
         row.push(format!("{:.0}", size.bytes_per_policy));
         rows.push(row);
     }

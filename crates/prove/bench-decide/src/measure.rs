@@ -40,12 +40,6 @@ impl Times {
     }
 }
 
-pub(crate) fn median(all: &[f64]) -> f64 {
-    let mut all = all.to_vec();
-    all.sort_unstable_by(f64::total_cmp);
-    all.get(all.len() / 2).copied().unwrap_or_default()
-}
-
 /// Lets each contender answer all requests that it is to be measured with, and holds the answers against the first's.
 ///
 /// # Errors

@@ -13,7 +13,7 @@ use stdx::{Clock, SystemClock};
 use crate::contenders::Contender;
 use crate::figures::{self, Measured, Size};
 use crate::govgen::{Asked, Mix, SERVICE, Shape, World, requests};
-use crate::measure::{Times, agree, median, rounds};
+use crate::measure::{Times, agree, rounds};
 use crate::ours::{Ours, memberships};
 use crate::ranger;
 
@@ -281,7 +281,7 @@ fn details(measured: &Measured, [peers, second]: [String; 2]) -> Value {
                 "p99_ns": size.times.quantile(0.99),
                 "decisions_per_s": size.times.per_second().round(),
                 "build_from_state_s": size.build_s,
-                "delta_us": median(&size.deltas_us),
+                "delta_us": bench_report::median(&size.deltas_us),
                 "bytes_per_policy": size.bytes_per_policy.round(),
             });
             (size.n_policies.to_string(), detail)

@@ -9,7 +9,7 @@ mod suite;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::{Parser, ValueEnum};
 
 #[derive(Parser)]
@@ -33,26 +33,14 @@ enum Suite {
 }
 
 fn main() -> ExitCode {
-    match run(&Args::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    bench_report::exit(run(&Args::parse()))
 }
 
 fn run(args: &Args) -> Result<()> {
-    if !args.quick && cfg!(debug_assertions) {
-        bail!("a full run needs a release build: `cargo xtask bench mask`");
-    }
+    bench_report::must_be_release("mask", args.quick)?;
     let report = suite::run(if args.quick { suite::Form::QUICK } else { suite::Form::FULL })?;
     if !args.quick {
         bench_report::keep(&report)?;
     }
-    if let Some(path) = &args.json {
-        bench_report::write(path, &bench_report::json(std::slice::from_ref(&report)))?;
-    }
-    print!("{}", report.table());
-    Ok(())
+    bench_report::tell(std::slice::from_ref(&report), args.json.as_deref())
 }

@@ -21,19 +21,15 @@ pub(crate) struct Speeds(Vec<f64>);
 
 impl Speeds {
     pub(crate) fn median(&self) -> f64 {
-        median(&self.0)
+        bench_report::median(&self.0)
     }
 
     /// By how much this is faster than another, round by round.
     pub(crate) fn over(&self, other: &Self) -> f64 {
-        median(&self.0.iter().zip(&other.0).map(|(ours, theirs)| ours / theirs).collect::<Vec<_>>())
+        bench_report::median(
+            &self.0.iter().zip(&other.0).map(|(ours, theirs)| ours / theirs).collect::<Vec<_>>(),
+        )
     }
-}
-
-fn median(all: &[f64]) -> f64 {
-    let mut all = all.to_vec();
-    all.sort_unstable_by(f64::total_cmp);
-    all.get(all.len() / 2).copied().unwrap_or_default()
 }
 
 /// A column's batches.

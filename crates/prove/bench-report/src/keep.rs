@@ -1,10 +1,45 @@
-//! Where reports are written.
+//! How a suite's run begins and ends, and where its reports are written.
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::report::{Report, json};
+
+/// # Errors
+/// A full run of a build without optimizations.
+pub fn must_be_release(suite: &str, is_quick: bool) -> Result<()> {
+    if !is_quick && cfg!(debug_assertions) {
+        bail!("a full run needs a release build: `cargo xtask bench {suite}`");
+    }
+    Ok(())
+}
+
+/// Tells the reports on the standard output, and in `file` where there is one.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn tell(reports: &[Report], file: Option<&Path>) -> Result<()> {
+    if let Some(file) = file {
+        write(file, &json(reports))?;
+    }
+    for report in reports {
+        print!("{}", report.table());
+    }
+    Ok(())
+}
+
+/// How the process ends; an error is told.
+pub fn exit(done: Result<()>) -> ExitCode {
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
 
 /// Puts a full run's figures where they are kept under version control.
 ///

@@ -1,4 +1,4 @@
-//! What every benchmark suite tells in the same form: its report, and the machine that it ran on.
+//! What every benchmark suite tells in the same form: its report, the machine that it ran on, and the stopwatch.
 
 mod clock;
 mod keep;
@@ -6,6 +6,6 @@ mod machine;
 mod report;
 
 pub use clock::{Busy, Watch, own_nanos};
-pub use keep::{keep, write};
+pub use keep::{exit, keep, must_be_release, tell, write};
 pub use machine::{Machine, load, versions};
-pub use report::{Grid, Report, json};
+pub use report::{Grid, Report, json, median};

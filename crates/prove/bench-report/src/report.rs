@@ -69,6 +69,13 @@ impl Grid {
     }
 }
 
+/// The middle of the values, 0 of none.
+pub fn median(all: &[f64]) -> f64 {
+    let mut all = all.to_vec();
+    all.sort_unstable_by(f64::total_cmp);
+    all.get(all.len() / 2).copied().unwrap_or_default()
+}
+
 /// All suites of a run in one document.
 pub fn json(reports: &[Report]) -> String {
     let mut figures = Map::new();

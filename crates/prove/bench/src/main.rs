@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
 
 /// Threads that every contender may use.
@@ -50,19 +50,11 @@ enum Peer {
 }
 
 fn main() -> ExitCode {
-    match run(&Args::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    bench_report::exit(run(&Args::parse()))
 }
 
 fn run(args: &Args) -> Result<()> {
-    if !args.quick && cfg!(debug_assertions) {
-        bail!("a full run needs a release build: `cargo xtask bench {}`", Suite::Query.name());
-    }
+    bench_report::must_be_release(Suite::Query.name(), args.quick)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build()?;
     let mut reports = Vec::new();
     for suite in args.suites.iter().copied().collect::<BTreeSet<_>>() {
@@ -78,11 +70,5 @@ fn run(args: &Args) -> Result<()> {
         }
         reports.push(report);
     }
-    if let Some(path) = &args.json {
-        bench_report::write(path, &bench_report::json(&reports))?;
-    }
-    for report in &reports {
-        print!("{}", report.table());
-    }
-    Ok(())
+    bench_report::tell(&reports, args.json.as_deref())
 }

@@ -206,21 +206,11 @@ fn json_of(text: &str, path: &str) -> Result<Value> {
 #[cfg(test)]
 mod tests {
     use super::Corpus;
-    use std::path::PathBuf;
-
-    fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
-        let root = std::env::temp_dir().join(format!("conformance-{}-{name}", std::process::id()));
-        for (path, text) in files {
-            let whole = root.join(path);
-            std::fs::create_dir_all(whole.parent().unwrap()).unwrap();
-            std::fs::write(whole, text).unwrap();
-        }
-        root
-    }
+    use crate::tests::folder;
 
     #[test]
     fn a_file_is_of_its_group_however_deep_the_folder_is_given() {
-        let root = folder("group", &[("all/plugin/deep/a.json", "{}"), ("all/loose.json", "{}")]);
+        let root = folder("groups", &[("all/plugin/deep/a.json", "{}"), ("all/loose.json", "{}")]);
         for (given, path, group) in [
             ("all", "plugin/deep/a.json", "plugin"),
             ("", "all/plugin/deep/a.json", "plugin"),
@@ -245,7 +235,7 @@ mod tests {
                 ("service-defs/ranger-servicedef-hive.json", "{\"a\": 3}"),
             ],
         );
-        let part = folder("part", &[("embedded-authz/x/tests.json", "[]")]);
+        let part = folder("part-alone", &[("embedded-authz/x/tests.json", "[]")]);
         let corpus = Corpus::new(&part.join("embedded-authz"), Some(&all));
         let file = corpus.load("x/tests.json").unwrap();
         assert_eq!(corpus.class_path_json("/etc/a.json", &file).unwrap()["a"], 1);

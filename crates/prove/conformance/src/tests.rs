@@ -276,3 +276,14 @@ fn a_policy_about_something_else_changes_nothing() {
         Ok(())
     });
 }
+
+/// A folder of these files, for the caller to remove; `name` is no other test's.
+pub(crate) fn folder(name: &str, files: &[(&str, &str)]) -> std::path::PathBuf {
+    let root = std::env::temp_dir().join(format!("conformance-{}-{name}", std::process::id()));
+    for (path, text) in files {
+        let whole = root.join(path);
+        std::fs::create_dir_all(whole.parent().unwrap()).unwrap();
+        std::fs::write(whole, text).unwrap();
+    }
+    root
+}

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::folder;
 use crate::{EngineChoice, Options, Sum, run};
 
 fn options() -> Options {
@@ -11,16 +12,6 @@ fn options() -> Options {
 /// Asked for when it runs: folders of artifacts are shared between checkouts.
 fn cases() -> PathBuf {
     PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("cases")
-}
-
-fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
-    let root = std::env::temp_dir().join(format!("cases-{}-{name}", std::process::id()));
-    for (path, text) in files {
-        let whole = root.join(path);
-        std::fs::create_dir_all(whole.parent().unwrap()).unwrap();
-        std::fs::write(whole, text).unwrap();
-    }
-    root
 }
 
 fn sum_of(name: &str, files: &[(&str, &str)]) -> Sum {
