@@ -1,6 +1,7 @@
 //! The router: from a statement's text to the module that runs it.
 
 use std::future::Future;
+use std::pin::Pin;
 use std::time::Duration;
 
 use datafusion::arrow::array::ArrayRef;
@@ -41,7 +42,7 @@ pub(crate) async fn run(
     running.check_audit()?;
     let bounds = bounds_of(session, cancel);
     let call = Call { text, parameters, bounds: bounds.clone() };
-    let outcome = within(route(session, &running, statement, &call), bounds).await?;
+    let outcome = within(apart(|| route(session, &running, statement, &call)), bounds).await?;
     Ok(without_unwanted_notices(session, outcome))
 }
 
@@ -142,27 +143,27 @@ async fn route(
     call: &Call<'_>,
 ) -> Result<Outcome, QueryError> {
     let sql = match statement {
-        Statement::Governance(statement) => return governance::run(running, statement, call).await,
-        Statement::TableRef(change) => return ddl::alter_refs(running, change, call).await,
-        Statement::Rename(rename) => return ddl::rename(running, rename, call).await,
-        Statement::ShowStats(table) => return metadata::stats(running, &table).await,
+        Statement::Governance(statement) => return apart(|| governance::run(running, statement, call)).await,
+        Statement::TableRef(change) => return apart(|| ddl::alter_refs(running, change, call)).await,
+        Statement::Rename(rename) => return apart(|| ddl::rename(running, rename, call)).await,
+        Statement::ShowStats(table) => return apart(|| metadata::stats(running, &table)).await,
         Statement::Sql(sql) => as_clients_mean_it(*sql, call.text),
     };
     match sql {
         ast::Statement::Query(_) => {
-            query::run(running, sql, call.parameters, call.text, call.bounds.clone()).await
+            apart(|| query::run(running, sql, call.parameters, call.text, call.bounds.clone())).await
         }
-        ast::Statement::Explain { .. } => explain::run(running, sql, call).await,
-        ast::Statement::Insert(insert) => Box::pin(dml::insert(running, insert, call)).await,
-        ast::Statement::Update(update) => Box::pin(dml::update(running, update, call)).await,
-        ast::Statement::Delete(delete) => Box::pin(dml::delete(running, delete, call)).await,
-        ast::Statement::Merge(merge) => Box::pin(dml::merge(running, merge, call)).await,
-        ast::Statement::Truncate(truncate) => Box::pin(dml::truncate(running, truncate, call)).await,
-        ast::Statement::CreateTable(create) => ddl::create_table(running, create, call).await,
-        ast::Statement::CreateView(create) => ddl::create_view(running, create, call).await,
-        ast::Statement::CreateSchema { .. } => ddl::create_schema(running, sql, call).await,
-        ast::Statement::Drop { .. } => ddl::drop(running, sql, call).await,
-        ast::Statement::AlterTable(alter) => ddl::alter_table(running, alter, call).await,
+        ast::Statement::Explain { .. } => apart(|| explain::run(running, sql, call)).await,
+        ast::Statement::Insert(insert) => apart(|| dml::insert(running, insert, call)).await,
+        ast::Statement::Update(update) => apart(|| dml::update(running, update, call)).await,
+        ast::Statement::Delete(delete) => apart(|| dml::delete(running, delete, call)).await,
+        ast::Statement::Merge(merge) => apart(|| dml::merge(running, merge, call)).await,
+        ast::Statement::Truncate(truncate) => apart(|| dml::truncate(running, truncate, call)).await,
+        ast::Statement::CreateTable(create) => apart(|| ddl::create_table(running, create, call)).await,
+        ast::Statement::CreateView(create) => apart(|| ddl::create_view(running, create, call)).await,
+        ast::Statement::CreateSchema { .. } => apart(|| ddl::create_schema(running, sql, call)).await,
+        ast::Statement::Drop { .. } => apart(|| ddl::drop(running, sql, call)).await,
+        ast::Statement::AlterTable(alter) => apart(|| ddl::alter_table(running, alter, call)).await,
         ast::Statement::ShowTables { .. }
         | ast::Statement::ShowViews { .. }
         | ast::Statement::ShowSchemas { .. }
@@ -170,19 +171,28 @@ async fn route(
         | ast::Statement::ShowCatalogs { .. }
         | ast::Statement::ShowDatabases { .. }
         | ast::Statement::ShowCreate { .. }
-        | ast::Statement::ExplainTable { .. } => show::run(running, &sql).await,
+        | ast::Statement::ExplainTable { .. } => apart(|| show::run(running, &sql)).await,
         ast::Statement::ShowVariable { variable } => show::setting(session, &variable),
         ast::Statement::Set(set) => session_statements::set(session, set),
         ast::Statement::Reset(reset) => session_statements::reset(session, &reset),
-        ast::Statement::Use(target) => session_statements::use_object(session, running, &target).await,
+        ast::Statement::Use(target) => {
+            apart(|| session_statements::use_object(session, running, &target)).await
+        }
         ast::Statement::StartTransaction { .. }
         | ast::Statement::Commit { .. }
         | ast::Statement::Rollback { .. } => session_statements::transaction(session, &sql),
         ast::Statement::Prepare { .. } => prepared::prepare(session, sql),
-        ast::Statement::Execute { .. } => Box::pin(prepared::execute(session, running, sql, call)).await,
+        ast::Statement::Execute { .. } => apart(|| prepared::execute(session, running, sql, call)).await,
         ast::Statement::Deallocate { name, .. } => prepared::deallocate(session, &name),
         other => Err(unsupported(format!("`{}`", first_words(&other)))),
     }
+}
+
+/// A future that is made in a frame of its own and left there: those of all statements side by side in one frame would
+/// overflow the stack of a thread when statements stand within statements.
+#[inline(never)]
+pub(crate) fn apart<F: Future>(make: impl FnOnce() -> F) -> Pin<Box<F>> {
+    Box::pin(make())
 }
 
 /// Questions about the catalog, in PostgreSQL's own dialect.
@@ -220,22 +230,22 @@ pub(crate) async fn describe(
         }
         Some(Statement::Governance(Governance::Simulate { user, roles, bundle, query })) => {
             let simulation = Simulation { user, roles, bundle, query };
-            Box::pin(asking::describe(&running, &simulation, types)).await
+            apart(|| asking::describe(&running, &simulation, types)).await
         }
         Some(Statement::Governance(statement)) => {
             Ok(Description { parameters: Vec::new(), columns: governance::columns(&statement) })
         }
         Some(Statement::Sql(sql)) => match as_clients_mean_it(*sql, text) {
-            query @ ast::Statement::Query(_) => query::describe(&running, query, types).await,
-            ast::Statement::Insert(insert) => Box::pin(dml::describe(&running, insert, types)).await,
-            ast::Statement::Update(update) => Box::pin(dml::describe_update(&running, update, types)).await,
-            ast::Statement::Delete(delete) => Box::pin(dml::describe_delete(&running, delete, types)).await,
-            ast::Statement::Merge(merge) => Box::pin(dml::describe_merge(&running, merge, types)).await,
+            query @ ast::Statement::Query(_) => apart(|| query::describe(&running, query, types)).await,
+            ast::Statement::Insert(insert) => apart(|| dml::describe(&running, insert, types)).await,
+            ast::Statement::Update(update) => apart(|| dml::describe_update(&running, update, types)).await,
+            ast::Statement::Delete(delete) => apart(|| dml::describe_delete(&running, delete, types)).await,
+            ast::Statement::Merge(merge) => apart(|| dml::describe_merge(&running, merge, types)).await,
             ast::Statement::Explain { .. } => {
                 Ok(Description { columns: Some(explain::columns()), ..nothing })
             }
             execute @ ast::Statement::Execute { .. } => {
-                Box::pin(prepared::describe(session, &running, execute)).await
+                apart(|| prepared::describe(session, &running, execute)).await
             }
             other => Ok(Description { columns: show::columns(&other), ..nothing }),
         },
