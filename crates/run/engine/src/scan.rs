@@ -1,6 +1,7 @@
 //! The governed leaf: the only source that a governed plan may run.
 
 mod barrier;
+mod blank;
 mod leaf;
 mod physical_verifier;
 mod veil;

@@ -11,12 +11,14 @@ use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::PhysicalExpr;
 
+use super::blank::blanked;
+
 /// What the caller learns when a mask or row filter fails at run time (L6).
 #[derive(Debug, thiserror::Error)]
 #[error("policy unavailable: a policy of a relation in this query could not be evaluated")]
 pub(crate) struct PolicyFailed;
 
-/// Evaluates the inner expression, and puts [`PolicyFailed`] in the place of any error.
+/// Evaluates the inner expression, puts [`PolicyFailed`] in the place of any error, and leaves nothing under a NULL.
 #[derive(Debug)]
 pub(crate) struct Veil {
     inner: Arc<dyn PhysicalExpr>,
@@ -73,7 +75,11 @@ fn kind_of(error: &DataFusionError) -> &'static str {
 
 impl PhysicalExpr for Veil {
     fn evaluate(&self, batch: &RecordBatch) -> Result<ColumnarValue> {
-        self.inner.evaluate(batch).map_err(|error| {
+        let value = self.inner.evaluate(batch).and_then(|value| match value {
+            ColumnarValue::Array(array) => blanked(array).map(ColumnarValue::Array),
+            scalar => Ok(scalar),
+        });
+        value.map_err(|error| {
             // Its words may hold a stored value or a policy's literal, so that only its kind is kept.
             tracing::warn!(kind = kind_of(&error), "a policy could not be evaluated");
             DataFusionError::External(Box::new(PolicyFailed))

@@ -1,0 +1,130 @@
+//! Puts a made-up lake into a whole engine, by the statements that anybody would use.
+
+use std::sync::Arc;
+
+use engine::{Engine, EngineSettings};
+use testkit::{ADMIN, Client, Site};
+
+use crate::lake::{FREE, Lake, OTHER, READER, Row, Secrets, Table};
+
+/// One installation: a lake of its own, and a session of everybody who asks.
+pub(crate) struct Installation {
+    pub(crate) admin: Client,
+    pub(crate) reader: Client,
+    pub(crate) other: Client,
+    pub(crate) free: Client,
+    // Last, so that its folder goes after the sessions.
+    _site: Site,
+}
+
+impl Installation {
+    pub(crate) async fn open(lake: &Lake, secrets: Secrets) -> Self {
+        let site = Site::open().await;
+        let settings = EngineSettings {
+            target_partitions: Some(lake.settings.target_partitions),
+            batch_rows: lake.settings.batch_rows,
+            pushdown_filters: lake.settings.is_pushing,
+            reorder_filters: lake.settings.is_reordering,
+            ..EngineSettings::default()
+        };
+        let engine = site.engine(settings);
+        let admin = session(&engine, ADMIN).await;
+        for statement in people() {
+            admin.ok(&statement).await;
+        }
+        for table in &lake.tables {
+            for statement in contents(table, secrets) {
+                admin.ok(&statement).await;
+            }
+        }
+        for statement in protections(lake) {
+            admin.ok(&statement).await;
+        }
+        let (reader, other, free) =
+            (session(&engine, READER).await, session(&engine, OTHER).await, session(&engine, FREE).await);
+        Self { admin, reader, other, free, _site: site }
+    }
+
+    pub(crate) fn client(&self, user: &str) -> &Client {
+        match user {
+            READER => &self.reader,
+            OTHER => &self.other,
+            FREE => &self.free,
+            _ => &self.admin,
+        }
+    }
+}
+
+async fn session(engine: &Arc<Engine>, user: &str) -> Client {
+    Client::open(engine, user).await
+}
+
+fn people() -> Vec<String> {
+    let mut statements = vec!["CREATE SCHEMA g".to_owned()];
+    statements.extend([READER, OTHER, FREE].map(|user| format!("CREATE USER {user}")));
+    for (role, user) in [("staff", READER), ("clerk", OTHER)] {
+        statements.push(format!("CREATE ROLE {role}"));
+        statements.push(format!("GRANT ROLE {role} TO USER {user}"));
+    }
+    statements
+}
+
+fn contents(table: &Table, secrets: Secrets) -> Vec<String> {
+    let name = table.name;
+    let columns: Vec<String> =
+        table.columns.iter().map(|column| format!("{} {}", column.name, column.sql_type)).collect();
+    let partition = table.partition.map(|column| format!(" PARTITION BY ({column})")).unwrap_or_default();
+    let mut statements = vec![format!("CREATE TABLE g.{name} ({}){partition}", columns.join(", "))];
+    for (n, rows) in table.content.of(secrets).iter().enumerate() {
+        statements.push(format!("INSERT INTO g.{name} {}", values(rows, table)));
+        if n == 0 {
+            statements.push(format!("ALTER TABLE g.{name} CREATE TAG old"));
+        }
+    }
+    statements
+}
+
+/// The rows as a source of INSERT.
+fn values(rows: &[Row], table: &Table) -> String {
+    let row = |row: &Row| {
+        let values: Vec<String> = row
+            .iter()
+            .zip(&table.columns)
+            .map(|(value, column)| match value {
+                crate::lake::Value::Null => format!("CAST(NULL AS {})", column.sql_type),
+                value => value.literal(),
+            })
+            .collect();
+        format!("({})", values.join(", "))
+    };
+    format!("VALUES {}", rows.iter().map(row).collect::<Vec<_>>().join(", "))
+}
+
+/// Views, grants, and the policies; the last of all, as a lake is governed that is there already.
+fn protections(lake: &Lake) -> Vec<String> {
+    let mut statements = views(lake);
+    for user in [READER, OTHER, FREE] {
+        statements.push(format!("GRANT SELECT ON g.t, g.s, g.free, g.d TO USER {user}"));
+        statements.push(format!("GRANT SELECT ON VIEW g.v TO USER {user}"));
+        statements.push(format!("GRANT SELECT ON VIEW g.j TO USER {user}"));
+    }
+    statements.push(format!("GRANT INSERT, UPDATE, DELETE, MERGE, TRUNCATE ON g.d TO USER {READER}"));
+    for table in lake.tables.iter().filter(|table| table.is_governed()) {
+        statements.extend(table.reader.statements(table.name, &table.columns));
+        statements.extend(table.other.statements(table.name, &table.columns));
+    }
+    statements
+}
+
+/// A narrow view over `t`, and a view over a join with it.
+pub(crate) fn views(lake: &Lake) -> Vec<String> {
+    let last = lake.table("t").columns.len() - 1;
+    let (t, s) = (&lake.table("t").columns[last], &lake.table("s").columns[1]);
+    vec![
+        format!("CREATE VIEW g.v AS SELECT id, {} FROM g.t WHERE id > 2", t.name),
+        format!(
+            "CREATE VIEW g.j (i, one, two) AS SELECT v.id, v.{}, s.{} FROM g.v v JOIN g.s s ON v.id = s.id",
+            t.name, s.name
+        ),
+    ]
+}
