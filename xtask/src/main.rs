@@ -7,6 +7,7 @@ mod licences;
 mod psql;
 mod root;
 mod run;
+mod sabotage;
 mod suites;
 mod tally;
 mod tidy;

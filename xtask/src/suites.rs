@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::run::{Counting, Report, cargo, count};
 use crate::tally::Tally;
-use crate::{docs, licences, psql, root, tidy};
+use crate::{docs, licences, psql, root, sabotage, tidy};
 
 /// One part of CI.
 pub(crate) struct Part {
@@ -39,6 +39,16 @@ pub(crate) const PARTS: &[Part] = &[
         run: |c| scenario_runner(c, None),
     },
     Part {
+        name: "interference",
+        about: "random statements over pairs of lakes that differ in hidden things, and over an oracle",
+        run: interference,
+    },
+    Part {
+        name: "sabotage",
+        about: "protections that are taken away are missed (with --long; else that they stand where they did)",
+        run: sabotage::run,
+    },
+    Part {
         name: "conformance",
         about: "Ranger's own test data, where they lie beside the checkout",
         run: |c| conformance_with(c, &[]),
@@ -66,7 +76,7 @@ const LIMITS_PAGE: &str = "docs/reference/limits.md";
 /// What every part needs to know.
 pub(crate) struct Context {
     pub(crate) root: PathBuf,
-    is_long: bool,
+    pub(crate) is_long: bool,
 }
 
 impl Context {
@@ -222,6 +232,15 @@ fn scenario_runner(context: &Context, filter: Option<&str>) -> Result<Report> {
     command.args(filter).current_dir(&context.root);
     // As cargo would tell it where its files are.
     command.env("CARGO_MANIFEST_DIR", context.root.join("crates/prove/scenarios"));
+    count(command, Counting::ByLines)
+}
+
+fn interference(context: &Context) -> Result<Report> {
+    let mut command = Command::new(context.binary("interference")?);
+    command.current_dir(&context.root);
+    if context.is_long {
+        command.env("SLUICE_LONG", "1");
+    }
     count(command, Counting::ByLines)
 }
 

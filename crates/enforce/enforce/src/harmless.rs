@@ -4,7 +4,7 @@ use arrow::datatypes::{DataType, Schema};
 use datafusion_expr::{BinaryExpr, Expr, Operator};
 
 /// Longer patterns go through a regex compiler that has limits of its own.
-const LIKE_PATTERN_BYTES_MAX: usize = 256;
+pub(crate) const LIKE_PATTERN_BYTES_MAX: usize = 256;
 
 /// Whether `predicate` may be evaluated on rows that a filter hides.
 ///
@@ -114,7 +114,7 @@ fn is_comparable(kind: &DataType) -> bool {
 }
 
 /// Whether every value of `from` has its value in `to`, so that the cast cannot fail.
-fn widens(from: &DataType, to: &DataType) -> bool {
+pub(crate) fn widens(from: &DataType, to: &DataType) -> bool {
     use DataType::{
         Decimal128, Float32, Float64, Int8, Int16, Int32, Int64, LargeUtf8, UInt8, UInt16, UInt32, UInt64,
         Utf8, Utf8View,

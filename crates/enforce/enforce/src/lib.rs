@@ -5,6 +5,7 @@ mod fold;
 mod footprint;
 mod govern;
 mod harmless;
+mod infallible;
 pub mod mask;
 mod sealed;
 mod verdict;
@@ -15,6 +16,7 @@ pub use fold::{SessionFacts, SessionFunction, fold_expr, fold_plan, session_func
 pub use footprint::{Footprint, footprint};
 pub use govern::govern;
 pub use harmless::is_harmless;
+pub use infallible::cannot_fail;
 pub use sealed::{Clearance, QueryId, Relation, SealedSource, SealedView};
 pub use verdict::{ColumnVerdict, TableVerdict, governed_schema};
 pub use verify::{SourceKind, verify_logical};

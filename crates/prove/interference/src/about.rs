@@ -36,7 +36,10 @@ const OF_A_TABLE: [&str; 30] = [
     "SELECT * FROM g.{t} TABLESAMPLE BERNOULLI (50)",
 ];
 
-const OF_ALL: [&str; 16] = [
+const OF_ALL: [&str; 19] = [
+    "SELECT s FROM g.mask_fails",
+    "SELECT count(*) FROM g.filter_fails",
+    "SELECT id FROM g.filter_fails WHERE s = 'kestrel'",
     "SHOW TABLES",
     "SHOW VIEWS",
     "SHOW SCHEMAS",
@@ -66,9 +69,9 @@ const OF_THE_FREE: [&str; 6] = [
 ];
 
 pub(crate) fn statement(dice: &mut Dice) -> String {
-    match dice.roll(8) {
-        0 | 1 => (*dice.pick(&OF_ALL)).to_owned(),
-        2 => (*dice.pick(&OF_THE_FREE)).to_owned(),
+    match dice.roll(10) {
+        0..=2 => (*dice.pick(&OF_ALL)).to_owned(),
+        3 => (*dice.pick(&OF_THE_FREE)).to_owned(),
         _ => {
             let table = *dice.pick(&["t", "s", "d", "v"]);
             dice.pick(&OF_A_TABLE).replace("{t}", table)

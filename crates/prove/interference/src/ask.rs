@@ -164,14 +164,18 @@ fn failed(error: &QueryError) -> Told {
     }
 }
 
-/// The number of a statement is another each time, and so are those that the optimizer gives to what it shares.
-fn without_ids(message: &str) -> String {
-    const SHARED: &str = "__common_expr_";
-    let mut pieces = message.split(SHARED);
-    let mut message = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        message.push_str(SHARED);
-        message.push_str(piece.trim_start_matches(|c: char| c.is_ascii_digit()));
+/// The number of a statement is another each time, and so are those that the optimizer gives to what it makes up.
+pub(crate) fn without_ids(message: &str) -> String {
+    const MADE_UP: [&str; 4] = ["__common_expr_", "__correlated_sq_", "__scalar_sq_", "__datafusion_extracted_"];
+    let mut message = message.to_owned();
+    for name in MADE_UP {
+        let mut pieces = message.split(name);
+        let mut bare = pieces.next().unwrap_or_default().to_owned();
+        for piece in pieces {
+            bare.push_str(name);
+            bare.push_str(piece.trim_start_matches(|c: char| c.is_ascii_digit()));
+        }
+        message = bare;
     }
     let is_id = |word: &str| word.len() >= 32 && word.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
     let bare = |word: &str| word.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned();

@@ -77,7 +77,6 @@ pub(crate) struct Tally {
     /// SQLSTATEs of what failed.
     states: BTreeMap<String, usize>,
     pub(crate) n_agreed: usize,
-    pub(crate) n_found: usize,
 }
 
 impl Tally {
@@ -107,7 +106,6 @@ impl Tally {
             *self.states.entry(state).or_default() += n;
         }
         self.n_agreed += other.n_agreed;
-        self.n_found += other.n_found;
     }
 }
 

@@ -37,7 +37,7 @@ impl Installation {
                 admin.ok(&statement).await;
             }
         }
-        for statement in protections(lake) {
+        for statement in protections(lake).into_iter().chain(failing(secrets)) {
             admin.ok(&statement).await;
         }
         let (reader, other, free) =
@@ -98,6 +98,24 @@ fn values(rows: &[Row], table: &Table) -> String {
         format!("({})", values.join(", "))
     };
     format!("VALUES {}", rows.iter().map(row).collect::<Vec<_>>().join(", "))
+}
+
+/// Tables whose policies fail on what they hide, which differs between the lakes.
+fn failing(secrets: Secrets) -> Vec<String> {
+    let secret = if secrets == Secrets::One { "kestrel" } else { "heron" };
+    let mut statements = Vec::new();
+    for table in ["mask_fails", "filter_fails"] {
+        statements.push(format!("CREATE TABLE g.{table} (id INT, s VARCHAR)"));
+        statements.push(format!("INSERT INTO g.{table} VALUES (1, '{secret}')"));
+        statements.push(format!("GRANT SELECT ON g.{table} TO USER {READER}"));
+    }
+    statements.push(format!(
+        "CREATE POLICY failing_mask ON TABLE g.mask_fails COLUMN MASK CUSTOM TO USER {READER} ON COLUMN s USING (CAST(CAST({{col}} AS INT) AS VARCHAR))"
+    ));
+    statements.push(format!(
+        "CREATE POLICY failing_filter ON TABLE g.filter_fails ROW FILTER TO USER {READER} USING (CAST(s AS INT) > 0)"
+    ));
+    statements
 }
 
 /// Views, grants, and the policies; the last of all, as a lake is governed that is there already.

@@ -7,7 +7,7 @@ mod values;
 
 pub(crate) use masks::Mask;
 pub(crate) use rows::{Content, Row, Secrets};
-pub(crate) use rules::{Rules, Test};
+pub(crate) use rules::Rules;
 pub(crate) use values::{Kind, Value};
 
 use crate::dice::Dice;
@@ -62,10 +62,6 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub(crate) fn position(&self, column: &str) -> usize {
-        self.columns.iter().position(|known| known.name == column).unwrap_or(0)
-    }
-
     pub(crate) fn rules(&self, user: &str) -> Option<&Rules> {
         match user {
             READER => Some(&self.reader),

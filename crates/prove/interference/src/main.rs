@@ -8,6 +8,7 @@
 mod about;
 mod ask;
 mod dice;
+mod excluded;
 mod findings;
 mod install;
 mod lake;
@@ -39,6 +40,9 @@ struct Run {
     seed: u64,
     n_lakes: u64,
     budget: Budget,
+    /// One statement to say over one lake, in the place of many.
+    says: Option<String>,
+    user: String,
 }
 
 /// The server's own threads have as much; the oracle plans what it is given on them, too.
@@ -52,6 +56,10 @@ fn main() -> Result<ExitCode> {
 async fn all() -> Result<ExitCode> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let run = read(&arguments, std::env::var_os("SLUICE_LONG").is_some())?;
+    if let Some(statement) = &run.says {
+        println!("{}", trial::say(run.seed, &run.user, statement).await?);
+        return Ok(ExitCode::SUCCESS);
+    }
     let seeds = run.seed..run.seed + run.n_lakes;
     let mut reports = futures::stream::iter(
         seeds.map(|seed| tokio::spawn(async move { (seed, trial::run(seed, run.budget).await) })),
@@ -88,18 +96,28 @@ async fn all() -> Result<ExitCode> {
     Ok(if n_failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// `--seed N` looks at one lake, `--lakes N` and `--statements N` at more or fewer.
+/// `--seed N` looks at one lake, `--from N`, `--lakes N` and `--statements N` at more or fewer; `--seed N --as USER
+/// --say SQL` says one statement over both lakes of a seed.
 fn read(arguments: &[String], is_long: bool) -> Result<Run> {
-    let budget = Budget { n_statements: 120, n_shrinks: 400, n_findings_max: 3 };
-    let mut run = Run { seed: FIRST_SEED, n_lakes: if is_long { 200 } else { 10 }, budget };
+    let budget = Budget { n_statements: 120, n_shrinks: 200, n_findings_max: 3 };
+    let mut run = Run { seed: FIRST_SEED, n_lakes: if is_long { 200 } else { 10 }, budget, says: None, user: lake::READER.to_owned() };
     let mut rest = arguments.iter();
     while let Some(flag) = rest.next() {
-        let value = rest.next().with_context(|| format!("`{flag}` takes a number"))?;
+        let value = rest.next().with_context(|| format!("`{flag}` takes a value"))?;
+        if flag == "--say" {
+            run.says = Some(value.clone());
+            continue;
+        }
+        if flag == "--as" {
+            run.user.clone_from(value);
+            continue;
+        }
         let value: u64 = value.parse().with_context(|| format!("`{value}` is no number"))?;
         match flag.as_str() {
             "--seed" => (run.seed, run.n_lakes) = (value, 1),
             "--from" => run.seed = value,
             "--lakes" => run.n_lakes = value,
+            "--findings" => run.budget.n_findings_max = usize::try_from(value)?,
             "--statements" => run.budget.n_statements = usize::try_from(value)?,
             _ => bail!("no such flag `{flag}`"),
         }

@@ -1,5 +1,6 @@
 //! What a statement must give: run without governance over rows that were filtered and masked by hand.
 
+use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -34,6 +35,19 @@ pub(crate) enum Answer {
     /// It cannot be planned there.
     NotPlanned(String),
     Failed(String),
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rows(rows) => {
+                write!(f, "{} rows", rows.len())?;
+                rows.iter().take(12).try_for_each(|row| write!(f, "\n      {row}"))
+            }
+            Self::NotPlanned(why) => write!(f, "not planned: {why}"),
+            Self::Failed(why) => write!(f, "failed: {why}"),
+        }
+    }
 }
 
 impl Oracle {

@@ -31,7 +31,7 @@ use url::Url;
 use self::store::{CheckedFiles, SCHEME};
 use crate::error::from_datafusion;
 use crate::running::Running;
-use crate::scan::BarrierExec;
+use crate::scan::{BarrierExec, Passage};
 
 /// The file-reading functions.
 pub(crate) struct FileRead;
@@ -243,6 +243,6 @@ impl TableProvider for FileProvider {
         limit: Option<usize>,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
         let plan = self.inner.scan(state, projection, filters, limit).await?;
-        Ok(Arc::new(BarrierExec::try_new(plan, self.query, false)?))
+        Ok(Arc::new(BarrierExec::try_new(plan, self.query, Passage::Open)?))
     }
 }

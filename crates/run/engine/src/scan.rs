@@ -9,7 +9,7 @@ mod veil;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use barrier::BarrierExec;
+pub(crate) use barrier::{BarrierExec, Passage};
 pub(crate) use leaf::GovernedProvider;
 pub(crate) use physical_verifier::VerifyGoverned;
 pub(crate) use veil::{PolicyFailed, Veil};

@@ -13,10 +13,6 @@ pub(crate) enum Secrets {
     Other,
 }
 
-impl Secrets {
-    pub(crate) const BOTH: [Self; 2] = [Self::One, Self::Other];
-}
-
 /// A table's rows in the order of its commits, for each of the two lakes.
 #[derive(Clone, Debug)]
 pub(crate) struct Content {

@@ -22,6 +22,17 @@ use datafusion::physical_plan::{
 use enforce::QueryId;
 use futures::StreamExt;
 
+/// What may go down through a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Passage {
+    /// Nothing is hidden below: whatever the optimizer likes.
+    Open,
+    /// Filters that the engine makes, on bare columns.
+    Columns,
+    /// Nothing: a row filter below may fail, and which rows it meets is not for the reader to choose (L2).
+    Shut,
+}
+
 /// Passes batches through unchanged, and decides what the optimizer may move through it.
 ///
 /// A closed barrier (over hidden rows or values) lets engine-made dynamic filters pass on bare columns only, refuses
@@ -32,17 +43,17 @@ use futures::StreamExt;
 pub(crate) struct BarrierExec {
     input: Arc<dyn ExecutionPlan>,
     query: QueryId,
-    is_closed: bool,
+    passage: Passage,
     properties: Arc<PlanProperties>,
 }
 
 impl BarrierExec {
-    pub(crate) fn try_new(input: Arc<dyn ExecutionPlan>, query: QueryId, is_closed: bool) -> Result<Self> {
+    pub(crate) fn try_new(input: Arc<dyn ExecutionPlan>, query: QueryId, passage: Passage) -> Result<Self> {
         let schema = without_metadata(&input.schema());
         let properties = input.properties().as_ref().clone();
         let equivalences = properties.eq_properties.clone().with_new_schema(schema)?;
         let properties = Arc::new(properties.with_eq_properties(equivalences));
-        Ok(Self { input, query, is_closed, properties })
+        Ok(Self { input, query, passage, properties })
     }
 
     pub(crate) fn query(&self) -> QueryId {
@@ -50,7 +61,7 @@ impl BarrierExec {
     }
 
     fn over(&self, input: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(Arc::new(Self::try_new(input, self.query, self.is_closed)?))
+        Ok(Arc::new(Self::try_new(input, self.query, self.passage)?))
     }
 }
 
@@ -123,7 +134,7 @@ impl ExecutionPlan for BarrierExec {
 
     fn partition_statistics(&self, partition: Option<usize>) -> Result<Arc<Statistics>> {
         let statistics = self.input.partition_statistics(partition)?;
-        if !self.is_closed {
+        if self.passage == Passage::Open {
             return Ok(statistics);
         }
         // Never exact: no answer may be taken from statistics of hidden rows. Never dropped: join order needs them.
@@ -144,14 +155,17 @@ impl ExecutionPlan for BarrierExec {
         parent_filters: Vec<Arc<dyn PhysicalExpr>>,
         _: &ConfigOptions,
     ) -> Result<FilterDescription> {
-        if !self.is_closed {
+        if self.passage == Passage::Open {
             return FilterDescription::from_children(parent_filters, &self.children());
         }
         // A column that the child lacks is how one filter of a list is marked as refused.
         let veto: Arc<dyn PhysicalExpr> = Arc::new(Column::new("\u{0}barrier", usize::MAX));
         let screened: Vec<Arc<dyn PhysicalExpr>> = parent_filters
             .iter()
-            .map(|filter| if may_pass(filter) { Arc::clone(filter) } else { Arc::clone(&veto) })
+            .map(|filter| match self.passage != Passage::Shut && may_pass(filter) {
+                true => Arc::clone(filter),
+                false => Arc::clone(&veto),
+            })
             .collect();
         Ok(FilterDescription::new().with_child(ChildFilterDescription::from_child(&screened, &self.input)?))
     }
@@ -170,7 +184,7 @@ impl ExecutionPlan for BarrierExec {
         order: &[PhysicalSortExpr],
     ) -> Result<SortOrderPushdownResult<Arc<dyn ExecutionPlan>>> {
         let is_bare = order.iter().all(|sort| sort.expr.downcast_ref::<Column>().is_some());
-        if self.is_closed && !is_bare {
+        if self.passage == Passage::Shut || self.passage == Passage::Columns && !is_bare {
             return Ok(SortOrderPushdownResult::Unsupported);
         }
         self.input.try_pushdown_sort(order)?.try_map(|input| self.over(input))

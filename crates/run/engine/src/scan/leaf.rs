@@ -18,9 +18,9 @@ use datafusion::physical_expr::expressions::{Column as PhysicalColumn, Literal};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::filter::FilterExecBuilder;
 use datafusion::physical_plan::projection::ProjectionExec;
-use enforce::{Clearance, ColumnVerdict, is_harmless};
+use enforce::{Clearance, ColumnVerdict, cannot_fail, is_harmless};
 
-use super::{BarrierExec, Veil};
+use super::{BarrierExec, Passage, Veil};
 
 /// A table as one user may read it in one query.
 pub(crate) struct GovernedProvider {
@@ -64,6 +64,12 @@ impl GovernedProvider {
         is_harmless(filter, self.clearance.raw_schema(), &|_| true)
     }
 
+    /// Whether the row filters have an answer for whatever is stored: only then may anything run beside them.
+    fn is_steady(&self) -> bool {
+        let schema = self.clearance.raw_schema();
+        self.clearance.verdict().filters.iter().all(|filter| cannot_fail(filter, schema))
+    }
+
     /// The output columns by position in the raw schema, each with how it is read.
     fn outputs<'a>(&'a self, projection: Option<&[usize]>) -> Result<Vec<Output<'a>>> {
         let schema = self.clearance.raw_schema();
@@ -94,7 +100,7 @@ impl GovernedProvider {
         // A former state has columns of today behind its own, which are for policies alone.
         let own: Vec<usize> = (0..self.clearance.governed_schema().fields().len()).collect();
         let plan = self.raw.scan(state, projection.or(Some(&own)), filters, limit).await?;
-        Ok(Arc::new(BarrierExec::try_new(plan, self.clearance.query(), false)?))
+        Ok(Arc::new(BarrierExec::try_new(plan, self.clearance.query(), Passage::Open)?))
     }
 
     async fn scan_closed(
@@ -136,8 +142,9 @@ impl GovernedProvider {
                 .apply_projection(Some(kept))?;
             plan = Arc::new(filter.build()?);
         }
+        let passage = if self.is_steady() { Passage::Columns } else { Passage::Shut };
         let barrier: Arc<dyn ExecutionPlan> =
-            Arc::new(BarrierExec::try_new(plan, self.clearance.query(), true)?);
+            Arc::new(BarrierExec::try_new(plan, self.clearance.query(), passage)?);
         let masked = outputs
             .iter()
             .map(|output| Ok((self.read(output, state, &narrow, &df_schema)?, output.name.to_owned())))
@@ -214,10 +221,11 @@ impl TableProvider for GovernedProvider {
         if !self.is_restricting() {
             return self.raw.supports_filters_pushdown(filters);
         }
+        let is_steady = self.is_steady();
         Ok(filters
             .iter()
             .map(|filter| {
-                if self.is_harmless(&unnormalize_col((*filter).clone())) {
+                if is_steady && self.is_harmless(&unnormalize_col((*filter).clone())) {
                     TableProviderFilterPushDown::Exact
                 } else {
                     TableProviderFilterPushDown::Unsupported

@@ -4,6 +4,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use datafusion::arrow::array::{Array, ArrayRef};
+use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{FieldRef, Schema};
 use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::record_batch::RecordBatch;
@@ -44,6 +46,17 @@ impl Veil {
     }
 }
 
+impl Veil {
+    /// Functions over nested values forget what the columns call their elements; the plan does not.
+    fn titled(&self, array: ArrayRef, batch: &RecordBatch) -> Result<ArrayRef> {
+        if !array.data_type().is_nested() {
+            return Ok(array);
+        }
+        let planned = self.inner.data_type(&batch.schema())?;
+        if *array.data_type() == planned { Ok(array) } else { Ok(cast(&array, &planned)?) }
+    }
+}
+
 impl fmt::Display for Veil {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("policy")
@@ -76,7 +89,15 @@ fn kind_of(error: &DataFusionError) -> &'static str {
 impl PhysicalExpr for Veil {
     fn evaluate(&self, batch: &RecordBatch) -> Result<ColumnarValue> {
         let value = self.inner.evaluate(batch).and_then(|value| match value {
-            ColumnarValue::Array(array) => blanked(array).map(ColumnarValue::Array),
+            ColumnarValue::Array(array) => {
+                let array = self.titled(blanked(array)?, batch)?;
+                Ok(ColumnarValue::Array(array))
+            }
+            ColumnarValue::Scalar(scalar) if scalar.data_type().is_nested() => {
+                // A single nested value does not keep what its elements are called.
+                let array = self.titled(scalar.to_array_of_size(batch.num_rows())?, batch)?;
+                Ok(ColumnarValue::Array(array))
+            }
             scalar => Ok(scalar),
         });
         value.map_err(|error| {
