@@ -1,6 +1,6 @@
 //! Takes protections away, one at a time, in a copy of the sources, and wants the interference suite to find each.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use anyhow::{Context as _, Result, bail};
@@ -65,8 +65,7 @@ impl Sabotage {
     }
 }
 
-/// The sources in a folder of their own; what is built of them goes where this checkout's goes, so that outside crates
-/// are not compiled again.
+/// The sources in a folder of their own.
 fn copied(root: &Path) -> Result<tempfile::TempDir> {
     let folder = tempfile::tempdir()?;
     for path in Tree::read(root)?.paths {
@@ -79,10 +78,16 @@ fn copied(root: &Path) -> Result<tempfile::TempDir> {
     Ok(folder)
 }
 
+/// Where it is built: never where this checkout is, for cargo would take what was sabotaged for its own.
+fn artifacts(root: &Path) -> PathBuf {
+    let own = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    own.join("sabotage")
+}
+
 fn is_found(sabotage: &Sabotage, copy: &Path, text: &str, root: &Path) -> Result<bool> {
     let file = copy.join(&sabotage.file);
     std::fs::write(&file, text)?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), Into::into);
+    let target = artifacts(root);
     let mut build = cargo(copy, ["build", "--locked", "--package", "interference"]);
     let built = build.env("CARGO_TARGET_DIR", &target).status().context("cargo did not start")?;
     let found = if built.success() {

@@ -166,7 +166,8 @@ fn failed(error: &QueryError) -> Told {
 
 /// The number of a statement is another each time, and so are those that the optimizer gives to what it makes up.
 pub(crate) fn without_ids(message: &str) -> String {
-    const MADE_UP: [&str; 4] = ["__common_expr_", "__correlated_sq_", "__scalar_sq_", "__datafusion_extracted_"];
+    const MADE_UP: [&str; 4] =
+        ["__common_expr_", "__correlated_sq_", "__scalar_sq_", "__datafusion_extracted_"];
     let mut message = message.to_owned();
     for name in MADE_UP {
         let mut pieces = message.split(name);

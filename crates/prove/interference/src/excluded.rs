@@ -11,10 +11,14 @@ pub(crate) fn why(sql: &str, settings: Settings) -> Option<&'static str> {
     if is_null_aware && settings.is_pushing {
         return Some("DataFusion: a join filter pushed into a scan takes the NULL of NOT IN away");
     }
-    let makes_nulls = has(&[" LEFT JOIN ", " RIGHT JOIN ", " FULL JOIN ", "ROLLUP (", "CUBE (", "GROUPING SETS ("]);
-    let groups = has(&["GROUP BY", "DISTINCT", " INTERSECT ", " EXCEPT ", " UNION SELECT", "OVER (PARTITION"]);
+    let makes_nulls =
+        has(&[" LEFT JOIN ", " RIGHT JOIN ", " FULL JOIN ", "ROLLUP (", "CUBE (", "GROUPING SETS ("]);
+    let groups =
+        has(&["GROUP BY", "DISTINCT", " INTERSECT ", " EXCEPT ", " UNION SELECT", "OVER (PARTITION"]);
     if makes_nulls && groups {
-        return Some("DataFusion: a constant column is taken for one where an outer join or a grouping set made NULLs");
+        return Some(
+            "DataFusion: a constant column is taken for one where an outer join or a grouping set made NULLs",
+        );
     }
     None
 }

@@ -100,7 +100,13 @@ async fn all() -> Result<ExitCode> {
 /// --say SQL` says one statement over both lakes of a seed.
 fn read(arguments: &[String], is_long: bool) -> Result<Run> {
     let budget = Budget { n_statements: 120, n_shrinks: 200, n_findings_max: 3 };
-    let mut run = Run { seed: FIRST_SEED, n_lakes: if is_long { 200 } else { 10 }, budget, says: None, user: lake::READER.to_owned() };
+    let mut run = Run {
+        seed: FIRST_SEED,
+        n_lakes: if is_long { 200 } else { 10 },
+        budget,
+        says: None,
+        user: lake::READER.to_owned(),
+    };
     let mut rest = arguments.iter();
     while let Some(flag) = rest.next() {
         let value = rest.next().with_context(|| format!("`{flag}` takes a value"))?;

@@ -49,7 +49,8 @@ mod tests {
 
         let whole = Int32Array::from(vec![1, 77]);
         let item = Arc::new(Field::new("item", DataType::Int32, true));
-        let lists = ListArray::new(item, OffsetBuffer::from_lengths([1, 1]), Arc::new(whole.clone()), nulls());
+        let lists =
+            ListArray::new(item, OffsetBuffer::from_lengths([1, 1]), Arc::new(whole.clone()), nulls());
         let blank = blanked(Arc::new(lists)).unwrap();
         assert_eq!(blank.as_list::<i32>().values().as_primitive::<Int32Type>().values().as_ref(), [1]);
 
