@@ -157,7 +157,7 @@ impl Trial {
                 let told = self.told(user, &tree).await;
                 let expected = self.expected(user, &tree).await;
                 let sql = tree.text(Reader::Engine);
-                match excluded::why(&sql, self.lake.settings) {
+                match excluded::why(&sql) {
                     Some(why) => self.report.tally.open(why),
                     None => self.find("oracle", user, vec![sql], told.to_string(), expected.to_string()),
                 }
@@ -237,7 +237,7 @@ impl Trial {
             ask(side, "DEALLOCATE p").await;
         }
         self.report.tally.count("prepared", &told[0]);
-        let known = excluded::why(&statements[0], self.lake.settings);
+        let known = excluded::why(&statements[0]);
         if told[0] != told[1] && known.is_some() {
             known.into_iter().for_each(|why| self.report.tally.open(why));
         } else if told[0] != told[1] {
@@ -292,7 +292,7 @@ impl Trial {
     async fn differs(&mut self, what: &'static str, tree: Tree) -> Result<()> {
         let tree = shrink::between(self, tree).await;
         let sql = tree.text(Reader::Engine);
-        if let Some(why) = excluded::why(&sql, self.lake.settings) {
+        if let Some(why) = excluded::why(&sql) {
             self.report.tally.open(why);
             return Ok(());
         }

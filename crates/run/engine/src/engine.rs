@@ -22,6 +22,7 @@ use query_api::QueryError;
 use stdx::{Clock, ErrorKind, Secret};
 use store::PolicyStore;
 
+use crate::fence::PutFences;
 use crate::scan::VerifyGoverned;
 use crate::tags::{PropertyTags, TagSource};
 
@@ -183,7 +184,7 @@ impl Engine {
     /// The state for one query: its verifier stands before every other physical rule.
     pub(crate) fn state_for(&self, query: QueryId, time_zone: Option<&str>) -> SessionState {
         let mut rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> =
-            vec![Arc::new(VerifyGoverned::new(query))];
+            vec![Arc::new(VerifyGoverned::new(query)), Arc::new(PutFences)];
         rules.extend(self.rules.iter().cloned());
         let mut config = self.base.config().clone();
         if let Some(zone) = time_zone {

@@ -9,6 +9,7 @@ mod dml;
 mod engine;
 mod error;
 mod explain;
+mod fence;
 mod files;
 mod governance;
 mod metadata;

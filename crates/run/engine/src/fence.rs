@@ -1,0 +1,198 @@
+//! Fences below joins and aggregates, where DataFusion 54.1 believes of NULLs what holds of values only.
+
+use std::fmt;
+use std::sync::Arc;
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{JoinType, Result, Statistics, internal_err};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::execution_plan::CardinalityEffect;
+use datafusion::physical_plan::filter_pushdown::{
+    ChildPushdownResult, FilterDescription, FilterPushdownPhase, FilterPushdownPropagation,
+};
+use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
+};
+
+/// Puts the fences up, before every rule of DataFusion's that could rely on what is wrong.
+///
+/// A constant of a join's input is taken for one of its output, also where the join puts NULLs in its place, and
+/// likewise with grouping sets. An aggregate above then believes that its input comes in the order of that column, and
+/// gives one group several times: how often hangs on how the rows lie, hidden ones between them.
+///
+/// A join for NOT IN pushes down what values it looks for, and with the others it then misses the NULL which says that
+/// no row is to come.
+#[derive(Debug)]
+pub(crate) struct PutFences;
+
+impl PhysicalOptimizerRule for PutFences {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        plan.transform_up(|node| {
+            let wanted = fences(node.as_ref());
+            let mut children = Vec::new();
+            let mut is_changed = false;
+            for (at, child) in node.children().into_iter().enumerate() {
+                let is_needed = match wanted.get(at) {
+                    Some(Some(Fence::Constants)) => !child.equivalence_properties().constants().is_empty(),
+                    Some(Some(Fence::Filters)) => true,
+                    Some(None) | None => false,
+                };
+                match wanted.get(at).copied().flatten() {
+                    Some(fence) if is_needed => {
+                        children.push(Arc::new(FenceExec::new(Arc::clone(child), fence)) as _);
+                        is_changed = true;
+                    }
+                    _ => children.push(Arc::clone(child)),
+                }
+            }
+            if !is_changed {
+                return Ok(Transformed::no(node));
+            }
+            Ok(Transformed::yes(node.with_new_children(children)?))
+        })
+        .map(|plan| plan.data)
+    }
+
+    fn name(&self) -> &'static str {
+        "put_fences"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// What a fence keeps from going through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fence {
+    /// Upwards: which columns are constant. Filters go down through it.
+    Constants,
+    /// Downwards: filters.
+    Filters,
+}
+
+/// The fence that each child of a node needs.
+fn fences(node: &dyn ExecutionPlan) -> Vec<Option<Fence>> {
+    if let Some(join) = node.downcast_ref::<HashJoinExec>() {
+        return if join.null_aware { vec![None, Some(Fence::Filters)] } else { sides(*join.join_type()) };
+    }
+    if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>() {
+        return sides(*join.join_type());
+    }
+    if let Some(join) = node.downcast_ref::<SortMergeJoinExec>() {
+        return sides(join.join_type());
+    }
+    match node.downcast_ref::<AggregateExec>() {
+        Some(aggregate) if !aggregate.group_expr().is_single() => vec![Some(Fence::Constants)],
+        _ => Vec::new(),
+    }
+}
+
+/// Where a join gives NULLs in the place of an input's values.
+fn sides(join: JoinType) -> Vec<Option<Fence>> {
+    let fence = Some(Fence::Constants);
+    match join {
+        JoinType::Left => vec![None, fence],
+        JoinType::Right => vec![fence, None],
+        JoinType::Full => vec![fence, fence],
+        JoinType::Inner
+        | JoinType::LeftSemi
+        | JoinType::RightSemi
+        | JoinType::LeftAnti
+        | JoinType::RightAnti
+        | JoinType::LeftMark
+        | JoinType::RightMark => Vec::new(),
+    }
+}
+
+/// Its input's rows, of which nothing is known but how they are partitioned.
+#[derive(Debug)]
+struct FenceExec {
+    input: Arc<dyn ExecutionPlan>,
+    fence: Fence,
+    properties: Arc<PlanProperties>,
+}
+
+impl FenceExec {
+    fn new(input: Arc<dyn ExecutionPlan>, fence: Fence) -> Self {
+        let properties = input.properties().as_ref().clone();
+        let properties = properties.with_eq_properties(EquivalenceProperties::new(input.schema()));
+        Self { input, fence, properties: Arc::new(properties) }
+    }
+}
+
+impl DisplayAs for FenceExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FenceExec")
+    }
+}
+
+impl ExecutionPlan for FenceExec {
+    fn name(&self) -> &'static str {
+        "FenceExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        mut children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        match (children.pop(), children.is_empty()) {
+            (Some(input), true) => Ok(Arc::new(Self::new(input, self.fence))),
+            _ => internal_err!("a fence has one input"),
+        }
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        self.input.execute(partition, context)
+    }
+
+    fn partition_statistics(&self, partition: Option<usize>) -> Result<Arc<Statistics>> {
+        self.input.partition_statistics(partition)
+    }
+
+    fn supports_limit_pushdown(&self) -> bool {
+        true
+    }
+
+    fn cardinality_effect(&self) -> CardinalityEffect {
+        CardinalityEffect::Equal
+    }
+
+    fn gather_filters_for_pushdown(
+        &self,
+        _: FilterPushdownPhase,
+        parent_filters: Vec<Arc<dyn PhysicalExpr>>,
+        _: &ConfigOptions,
+    ) -> Result<FilterDescription> {
+        match self.fence {
+            Fence::Constants => FilterDescription::from_children(parent_filters, &self.children()),
+            Fence::Filters => Ok(FilterDescription::all_unsupported(&parent_filters, &self.children())),
+        }
+    }
+
+    fn handle_child_pushdown_result(
+        &self,
+        _: FilterPushdownPhase,
+        child_pushdown_result: ChildPushdownResult,
+        _: &ConfigOptions,
+    ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
+        Ok(FilterPushdownPropagation::if_all(child_pushdown_result))
+    }
+}
