@@ -18,5 +18,5 @@ pub use govern::govern;
 pub use harmless::is_harmless;
 pub use infallible::cannot_fail;
 pub use sealed::{Clearance, QueryId, Relation, SealedSource, SealedView};
-pub use verdict::{ColumnVerdict, TableVerdict, governed_schema};
+pub use verdict::{ColumnVerdict, TableVerdict, bare_schema, bare_type, governed_schema};
 pub use verify::{SourceKind, verify_logical};

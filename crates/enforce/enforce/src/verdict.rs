@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::{Field, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use datafusion_expr::Expr;
 
 /// How one column is to be read.
@@ -48,8 +48,28 @@ pub fn governed_schema(raw: &Schema, verdict: &TableVerdict) -> SchemaRef {
         .map(|(i, field)| {
             let is_raw = matches!(verdict.columns.get(i), Some(ColumnVerdict::Raw));
             // Field metadata (field ids) is the table's own business and would make schemas differ needlessly.
-            Field::new(field.name(), field.data_type().clone(), field.is_nullable() || !is_raw)
+            Field::new(field.name(), bare_type(field.data_type()), field.is_nullable() || !is_raw)
         })
         .collect();
     Arc::new(Schema::new(fields))
+}
+
+/// A schema without metadata, however deep it stands: names, types and nullability.
+pub fn bare_schema(schema: &Schema) -> Schema {
+    Schema::new(schema.fields().iter().map(|field| bare_field(field)).collect::<Vec<_>>())
+}
+
+fn bare_field(field: &Field) -> Field {
+    Field::new(field.name(), bare_type(field.data_type()), field.is_nullable())
+}
+
+/// A type whose elements have no metadata.
+pub fn bare_type(kind: &DataType) -> DataType {
+    let inner = |field: &FieldRef| Arc::new(bare_field(field));
+    match kind {
+        DataType::List(item) => DataType::List(inner(item)),
+        DataType::Map(entries, is_sorted) => DataType::Map(inner(entries), *is_sorted),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(inner).collect()),
+        other => other.clone(),
+    }
 }

@@ -20,10 +20,15 @@ pub(crate) enum Told {
 }
 
 impl Told {
-    /// The same without the values that an error names: which of several values is met first is open where the rows
-    /// have no order.
+    /// The same without the values that an error names, and for expressions that fail on some value without more than
+    /// that: which of several values and expressions is met first is open where the rows have no order.
     pub(crate) fn without_values(mut self) -> Self {
-        if let Self::Failed { message, .. } = &mut self {
+        if let Self::Failed { message, sqlstate, hint, .. } = &mut self {
+            if sqlstate.starts_with("22") && sqlstate != "22023" || sqlstate == "panic" {
+                "22…".clone_into(sqlstate);
+                message.clear();
+                *hint = None;
+            }
             *message = message
                 .split_inclusive([' ', ','])
                 .filter(|word| !word.contains(|c: char| c.is_ascii_digit() || c == '\''))
@@ -42,13 +47,6 @@ impl Told {
 
     pub(crate) fn is_failure(&self) -> bool {
         matches!(self, Self::Failed { .. })
-    }
-
-    pub(crate) fn sqlstate(&self) -> Option<&str> {
-        match self {
-            Self::Failed { sqlstate, .. } => Some(sqlstate),
-            _ => None,
-        }
     }
 }
 

@@ -7,6 +7,9 @@ use crate::ask::Told;
 use crate::install::views;
 use crate::lake::Lake;
 
+/// How many sorts of errors are told.
+const REFUSALS_SHOWN: usize = 16;
+
 /// A statement that shows more than it should, or another answer than the oracle's.
 #[derive(Debug)]
 pub(crate) struct Finding {
@@ -74,8 +77,8 @@ pub(crate) struct Tally {
     said: BTreeMap<&'static str, (usize, usize)>,
     /// Why the oracle said nothing.
     open: BTreeMap<&'static str, usize>,
-    /// SQLSTATEs of what failed.
-    states: BTreeMap<String, usize>,
+    /// Codes and words of what failed.
+    refusals: BTreeMap<String, usize>,
     pub(crate) n_agreed: usize,
 }
 
@@ -84,8 +87,10 @@ impl Tally {
         let (all, failed) = self.said.entry(sort).or_default();
         *all += 1;
         *failed += usize::from(told.is_failure());
-        if let Some(state) = told.sqlstate() {
-            *self.states.entry(state.to_owned()).or_default() += 1;
+        if let Told::Failed { sqlstate, message, .. } = told {
+            let is_word = |word: &&str| word.chars().all(|c| c.is_ascii_alphabetic() || c == ',');
+            let words: Vec<&str> = message.split(' ').filter(is_word).take(12).collect();
+            *self.refusals.entry(format!("{sqlstate} {}", words.join(" "))).or_default() += 1;
         }
     }
 
@@ -102,8 +107,8 @@ impl Tally {
         for (why, n) in other.open {
             *self.open.entry(why).or_default() += n;
         }
-        for (state, n) in other.states {
-            *self.states.entry(state).or_default() += n;
+        for (words, n) in other.refusals {
+            *self.refusals.entry(words).or_default() += n;
         }
         self.n_agreed += other.n_agreed;
     }
@@ -118,6 +123,9 @@ impl fmt::Display for Tally {
         for (why, n) in &self.open {
             writeln!(f, "left open {n} times: {why}")?;
         }
-        write!(f, "errors by code: {:?}", self.states)
+        let mut refusals: Vec<_> = self.refusals.iter().collect();
+        refusals.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
+        write!(f, "what errors said most often:")?;
+        refusals.iter().take(REFUSALS_SHOWN).try_for_each(|(words, n)| write!(f, "\n  {n} × {words}"))
     }
 }

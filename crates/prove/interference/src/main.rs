@@ -43,6 +43,8 @@ struct Run {
     /// One statement to say over one lake, in the place of many.
     says: Option<String>,
     user: String,
+    /// Whether a lake with a finding is the last one.
+    stops_when_found: bool,
 }
 
 /// The server's own threads have as much; the oracle plans what it is given on them, too.
@@ -80,6 +82,9 @@ async fn all() -> Result<ExitCode> {
         }
         tally.add(report.tally);
         reach.add(report.reach);
+        if run.stops_when_found && n_failed > 0 {
+            break;
+        }
     }
     println!("{tally}");
     let (share, missing) = reach.share();
@@ -106,6 +111,7 @@ fn read(arguments: &[String], is_long: bool) -> Result<Run> {
         budget,
         says: None,
         user: lake::READER.to_owned(),
+        stops_when_found: false,
     };
     let mut rest = arguments.iter();
     while let Some(flag) = rest.next() {
@@ -123,7 +129,10 @@ fn read(arguments: &[String], is_long: bool) -> Result<Run> {
             "--seed" => (run.seed, run.n_lakes) = (value, 1),
             "--from" => run.seed = value,
             "--lakes" => run.n_lakes = value,
-            "--findings" => run.budget.n_findings_max = usize::try_from(value)?,
+            "--findings" => {
+                run.budget.n_findings_max = usize::try_from(value)?;
+                run.stops_when_found = true;
+            }
             "--statements" => run.budget.n_statements = usize::try_from(value)?,
             _ => bail!("no such flag `{flag}`"),
         }

@@ -12,7 +12,7 @@ mod written;
 
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::{LogicalPlan, WriteOp};
 use enforce::{SealedSource, TableVerdict};
 use policy::operation::Operation;
@@ -145,9 +145,10 @@ async fn plan(running: &Running, mut insert: ast::Insert, old: Old) -> Result<Pl
         target::allowed(running, &name, Operation::TruncateTable, "overwrite").await?;
     }
     let state = running.state();
+    // The planner compares schemas whole, and field ids are not its business.
     // The target is planned under a name of its own: that it may be written does not let it be read.
     insert.table = ast::TableObject::TableName(ObjectName::from(vec![Ident::with_quote('"', TARGET)]));
-    let schema = Arc::new(without_field_metadata(&table.schema));
+    let schema = Arc::new(enforce::bare_schema(&table.schema));
     let mut resolved = Resolved::default();
     let key = source_key(&running.path.catalog, &running.path.namespace.join("."), TARGET);
     let sealed = SealedSource::new(relation_of(&name, TARGET), Arc::clone(&schema), schema, Arc::new(()));
@@ -206,21 +207,4 @@ fn refuse_reading_masked_target(
         }
     }
     Ok(())
-}
-
-/// The planner compares schemas whole; field ids are not its business, however deep they stand.
-fn without_field_metadata(schema: &Schema) -> Schema {
-    let fields: Vec<_> = schema.fields().iter().map(|field| bare(field)).collect();
-    Schema::new(fields)
-}
-
-fn bare(field: &Field) -> Field {
-    let inner = |field: &FieldRef| Arc::new(bare(field));
-    let data_type = match field.data_type() {
-        DataType::List(item) => DataType::List(inner(item)),
-        DataType::Map(entries, is_sorted) => DataType::Map(inner(entries), *is_sorted),
-        DataType::Struct(fields) => DataType::Struct(fields.iter().map(inner).collect()),
-        other => other.clone(),
-    };
-    Field::new(field.name(), data_type, field.is_nullable())
 }

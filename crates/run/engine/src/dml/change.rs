@@ -2,7 +2,7 @@
 
 use catalog::{ColumnTags, ROW, TableChange};
 use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::{DataType, Schema};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::expr::Case;
@@ -194,9 +194,4 @@ pub(crate) async fn all_visible(running: &Running, target: Target) -> Result<Tab
     let governed = Governed { plan, state, resolved };
     let chosen = gather(running, &target, &choice, &governed).await?;
     Ok(TableChange::Rows(chosen.changes))
-}
-
-/// The schema of a table without the field ids, however deep they stand: the planner compares schemas whole.
-pub(crate) fn bare_schema(schema: &Schema) -> Schema {
-    super::without_field_metadata(schema)
 }

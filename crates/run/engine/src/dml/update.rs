@@ -8,7 +8,7 @@ use query_api::{Description, Outcome, QueryError};
 use sqlparser::ast;
 use stdx::ErrorKind;
 
-use super::change::{self, Planned, bare_schema, project};
+use super::change::{self, Planned, project};
 use super::chosen::{Action, Again, Choice};
 use super::lineage::Masked;
 use super::target::Target;
@@ -200,7 +200,7 @@ pub(crate) fn planned_values(
     values: Vec<ast::Expr>,
     schema: &DFSchema,
 ) -> Result<Vec<datafusion::logical_expr::Expr>, QueryError> {
-    let bare = bare_schema(&target.table.schema);
+    let bare = enforce::bare_schema(&target.table.schema);
     columns
         .iter()
         .zip(values)

@@ -3,13 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::config::ConfigOptions;
+use datafusion::common::stats::Precision;
 use datafusion::common::{Result, Statistics, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::{Column, DynamicFilterPhysicalExpr};
-use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
 use datafusion::physical_plan::filter_pushdown::{
     ChildFilterDescription, ChildPushdownResult, FilterDescription, FilterPushdownPhase,
@@ -21,6 +22,8 @@ use datafusion::physical_plan::{
 };
 use enforce::QueryId;
 use futures::StreamExt;
+
+use super::blank::{blanked, titled};
 
 /// What may go down through a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,9 +52,13 @@ pub(crate) struct BarrierExec {
 
 impl BarrierExec {
     pub(crate) fn try_new(input: Arc<dyn ExecutionPlan>, query: QueryId, passage: Passage) -> Result<Self> {
-        let schema = without_metadata(&input.schema());
+        let schema = Arc::new(enforce::bare_schema(&input.schema()));
         let properties = input.properties().as_ref().clone();
-        let equivalences = properties.eq_properties.clone().with_new_schema(schema)?;
+        // Orders and equalities of columns whose elements are called otherwise now are not worth an error.
+        let equivalences = match properties.eq_properties.clone().with_new_schema(Arc::clone(&schema)) {
+            Ok(equivalences) => equivalences,
+            Err(_) => EquivalenceProperties::new(schema),
+        };
         let properties = Arc::new(properties.with_eq_properties(equivalences));
         Ok(Self { input, query, passage, properties })
     }
@@ -65,13 +72,19 @@ impl BarrierExec {
     }
 }
 
-fn without_metadata(schema: &Schema) -> SchemaRef {
-    let fields: Vec<Field> = schema
-        .fields()
-        .iter()
-        .map(|field| Field::new(field.name(), field.data_type().clone(), field.is_nullable()))
-        .collect();
-    Arc::new(Schema::new(fields))
+/// A batch as it may be seen from above: with nothing under its NULLs where rows are hidden below.
+///
+/// A reader of files leaves what it likes under a NULL, values of neighbouring rows too.
+fn cleared(batch: &RecordBatch, schema: &SchemaRef, passage: Passage) -> Result<RecordBatch> {
+    let n_rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    let columns = batch.columns().iter().zip(schema.fields()).map(|(column, field)| {
+        let column = match passage {
+            Passage::Open => Arc::clone(column),
+            Passage::Columns | Passage::Shut => blanked(Arc::clone(column))?,
+        };
+        titled(column, field.data_type())
+    });
+    Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns.collect::<Result<_>>()?, &n_rows)?)
 }
 
 /// A filter that the engine made and whose operands are all bare columns here.
@@ -124,11 +137,8 @@ impl ExecutionPlan for BarrierExec {
         let schema = self.schema();
         let batches = self.input.execute(partition, context)?;
         let out = Arc::clone(&schema);
-        let renamed = batches.map(move |batch| {
-            let batch = batch?;
-            let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-            Ok(RecordBatch::try_new_with_options(Arc::clone(&schema), batch.columns().to_vec(), &rows)?)
-        });
+        let passage = self.passage;
+        let renamed = batches.map(move |batch| cleared(&batch?, &schema, passage));
         Ok(Box::pin(RecordBatchStreamAdapter::new(out, renamed)))
     }
 
@@ -138,7 +148,14 @@ impl ExecutionPlan for BarrierExec {
             return Ok(statistics);
         }
         // Never exact: no answer may be taken from statistics of hidden rows. Never dropped: join order needs them.
-        Ok(Arc::new(Arc::unwrap_or_clone(statistics).to_inexact()))
+        let mut statistics = Arc::unwrap_or_clone(statistics).to_inexact();
+        // Without bounds: estimates try what stands above on them, and so the reader's expressions on hidden values.
+        for column in &mut statistics.column_statistics {
+            column.min_value = Precision::Absent;
+            column.max_value = Precision::Absent;
+            column.sum_value = Precision::Absent;
+        }
+        Ok(Arc::new(statistics))
     }
 
     fn supports_limit_pushdown(&self) -> bool {

@@ -1,7 +1,8 @@
-//! Takes away what lies under the NULLs of an array.
+//! Takes away what an array holds besides its values: what lies under its NULLs, and its elements' field ids.
 
 use datafusion::arrow::array::{Array, ArrayRef, UInt32Array};
-use datafusion::arrow::compute::take;
+use datafusion::arrow::compute::{cast, take};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, internal_err};
 
 /// The same array with nothing under its NULLs.
@@ -17,6 +18,14 @@ pub(super) fn blanked(array: ArrayRef) -> Result<ArrayRef> {
     let slots = (0..n).zip(nulls.iter()).map(|(slot, is_there)| if is_there { slot } else { u32::MAX });
     let slots = UInt32Array::new(slots.collect(), Some(nulls.clone()));
     Ok(take(array.as_ref(), &slots, None)?)
+}
+
+/// A nested array under the names that the plan has for its elements; a plain one is as it is.
+pub(super) fn titled(array: ArrayRef, planned: &DataType) -> Result<ArrayRef> {
+    if array.data_type() == planned || !array.data_type().is_nested() {
+        return Ok(array);
+    }
+    Ok(cast(&array, planned)?)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use datafusion::physical_expr::expressions::{Column as PhysicalColumn, Literal};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::filter::FilterExecBuilder;
 use datafusion::physical_plan::projection::ProjectionExec;
-use enforce::{Clearance, ColumnVerdict, cannot_fail, is_harmless};
+use enforce::{Clearance, ColumnVerdict, bare_schema, bare_type, cannot_fail, is_harmless};
 
 use super::{BarrierExec, Passage, Veil};
 
@@ -125,7 +125,7 @@ impl GovernedProvider {
         let mut plan = self.raw.scan(state, Some(&needed), &predicates, limit).await?;
         // What only the filter reads goes no further than the filter.
         let read = self.needed(&outputs, &[])?;
-        let narrow = Arc::new(self.clearance.raw_schema().project(&read)?);
+        let narrow = Arc::new(bare_schema(&self.clearance.raw_schema().project(&read)?));
         let df_schema = DFSchema::try_from(Arc::clone(&narrow))?;
         if let Some(predicate) = conjunction(predicates) {
             let filtered = DFSchema::try_from(self.clearance.raw_schema().project(&needed)?)?;
@@ -188,11 +188,11 @@ impl GovernedProvider {
                 Ok(Arc::new(PhysicalColumn::new(output.name, narrow.index_of(output.name)?)))
             }
             ColumnVerdict::Restricted => {
-                Ok(Arc::new(Literal::new(ScalarValue::try_from(field.data_type())?)))
+                Ok(Arc::new(Literal::new(ScalarValue::try_from(bare_type(field.data_type()))?)))
             }
             ColumnVerdict::Masked(mask) => {
                 let mask = state.create_physical_expr(mask.clone(), df_schema)?;
-                if mask.data_type(narrow)? != *field.data_type() {
+                if bare_type(&mask.data_type(narrow)?) != bare_type(field.data_type()) {
                     return plan_err!("a mask does not have the type of its column");
                 }
                 Ok(Veil::over(mask))

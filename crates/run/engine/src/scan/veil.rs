@@ -4,16 +4,15 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef};
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{FieldRef, Schema};
+use datafusion::arrow::datatypes::{Field, FieldRef, Schema};
 use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::PhysicalExpr;
+use enforce::bare_type;
 
-use super::blank::blanked;
+use super::blank::{blanked, titled};
 
 /// What the caller learns when a mask or row filter fails at run time (L6).
 #[derive(Debug, thiserror::Error)]
@@ -43,17 +42,6 @@ impl Hash for Veil {
 impl Veil {
     pub(crate) fn over(inner: Arc<dyn PhysicalExpr>) -> Arc<dyn PhysicalExpr> {
         Arc::new(Self { inner })
-    }
-}
-
-impl Veil {
-    /// Functions over nested values forget what the columns call their elements; the plan does not.
-    fn titled(&self, array: ArrayRef, batch: &RecordBatch) -> Result<ArrayRef> {
-        if !array.data_type().is_nested() {
-            return Ok(array);
-        }
-        let planned = self.inner.data_type(&batch.schema())?;
-        if *array.data_type() == planned { Ok(array) } else { Ok(cast(&array, &planned)?) }
     }
 }
 
@@ -88,17 +76,16 @@ fn kind_of(error: &DataFusionError) -> &'static str {
 
 impl PhysicalExpr for Veil {
     fn evaluate(&self, batch: &RecordBatch) -> Result<ColumnarValue> {
-        let value = self.inner.evaluate(batch).and_then(|value| match value {
-            ColumnarValue::Array(array) => {
-                let array = self.titled(blanked(array)?, batch)?;
-                Ok(ColumnarValue::Array(array))
+        let value = self.inner.evaluate(batch).and_then(|value| {
+            // Functions over nested values forget what a column calls its elements, and a single value cannot keep it.
+            let planned = bare_type(&self.inner.data_type(&batch.schema())?);
+            match value {
+                ColumnarValue::Scalar(scalar) if !planned.is_nested() => Ok(ColumnarValue::Scalar(scalar)),
+                value => {
+                    let array = blanked(value.into_array(batch.num_rows())?)?;
+                    Ok(ColumnarValue::Array(titled(array, &planned)?))
+                }
             }
-            ColumnarValue::Scalar(scalar) if scalar.data_type().is_nested() => {
-                // A single nested value does not keep what its elements are called.
-                let array = self.titled(scalar.to_array_of_size(batch.num_rows())?, batch)?;
-                Ok(ColumnarValue::Array(array))
-            }
-            scalar => Ok(scalar),
         });
         value.map_err(|error| {
             // Its words may hold a stored value or a policy's literal, so that only its kind is kept.
@@ -108,7 +95,8 @@ impl PhysicalExpr for Veil {
     }
 
     fn return_field(&self, input_schema: &Schema) -> Result<FieldRef> {
-        self.inner.return_field(input_schema)
+        let field = self.inner.return_field(input_schema)?;
+        Ok(Arc::new(Field::new(field.name(), bare_type(field.data_type()), field.is_nullable())))
     }
 
     fn children(&self) -> Vec<&Arc<dyn PhysicalExpr>> {
