@@ -116,7 +116,8 @@ fn table(name: &'static str, dice: &mut Dice) -> Table {
     for column in &COLUMNS {
         // What cannot be written as a plain literal stays out of what is written to.
         let is_nested = matches!(column.kind, Kind::List | Kind::Who);
-        if !dice.once_in(one_in) && !(name == "d" && is_nested) {
+        let is_left_out = dice.once_in(one_in) || name == "d" && is_nested;
+        if !is_left_out {
             columns.push(column.clone());
         }
     }

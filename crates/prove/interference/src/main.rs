@@ -107,7 +107,7 @@ fn read(arguments: &[String], is_long: bool) -> Result<Run> {
     let budget = Budget { n_statements: 120, n_shrinks: 200, n_findings_max: 3 };
     let mut run = Run {
         seed: FIRST_SEED,
-        n_lakes: if is_long { 200 } else { 10 },
+        n_lakes: if is_long { 200 } else { 4 },
         budget,
         says: None,
         user: lake::READER.to_owned(),

@@ -45,7 +45,8 @@ impl Test {
                         break value;
                     }
                 };
-                Self::Compares(at, *dice.pick(&["=", "<>", "<", "<=", ">", ">="]), literal)
+                let op = dice.pick(&["=", "<>", "<", "<=", ">", ">="]);
+                Self::Compares(at, op, literal)
             }
         }
     }
