@@ -104,7 +104,10 @@ async fn answer(client: &Client, sql: &str) -> Told {
             match rows.batches.try_collect::<Vec<_>>().await {
                 Err(error) => failed(&error),
                 Ok(batches) => {
-                    Told::Rows { columns, rows: batches.iter().flat_map(rows_of).collect(), notices }
+                    let is_plan = columns.first().is_some_and(|column| column.starts_with("plan_type "));
+                    let rows = batches.iter().flat_map(rows_of);
+                    let rows = rows.map(|row| if is_plan { without_ids(&row) } else { row }).collect();
+                    Told::Rows { columns, rows, notices }
                 }
             }
         }

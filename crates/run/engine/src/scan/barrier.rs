@@ -54,10 +54,13 @@ impl BarrierExec {
     pub(crate) fn try_new(input: Arc<dyn ExecutionPlan>, query: QueryId, passage: Passage) -> Result<Self> {
         let schema = Arc::new(enforce::bare_schema(&input.schema()));
         let properties = input.properties().as_ref().clone();
-        // Orders and equalities of columns whose elements are called otherwise now are not worth an error.
+        // Where the elements of a column are called otherwise now, the orders stay, and equalities are not worth an error.
         let equivalences = match properties.eq_properties.clone().with_new_schema(Arc::clone(&schema)) {
             Ok(equivalences) => equivalences,
-            Err(_) => EquivalenceProperties::new(schema),
+            Err(_) => {
+                let orders = properties.eq_properties.oeq_class().iter().cloned();
+                EquivalenceProperties::new_with_orderings(schema, orders)
+            }
         };
         let properties = Arc::new(properties.with_eq_properties(equivalences));
         Ok(Self { input, query, passage, properties })
