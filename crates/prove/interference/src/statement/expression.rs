@@ -128,6 +128,13 @@ impl Maker<'_> {
             }
             9 | 10 => self.matched(scope, depth),
             11..=14 if self.may_nest() => return self.subquery_condition(scope),
+            // A cast that no date far away can take, over whatever is known of the column.
+            21 if !scope.columns(Kind::Date).is_empty() => {
+                let day = parts![self.dice.pick(&scope.columns(Kind::Date)).text.clone()];
+                let op = *self.dice.pick(&[" = ", " < ", " >= "]);
+                let day = parts!["(CAST(", Tree::value(Kind::Date, day), " AS TIMESTAMP)", op];
+                day.into_iter().chain(parts![self.literal(Kind::Ts), ")"]).collect()
+            }
             _ => {
                 let kind = self.plain_kind();
                 let ops = [
