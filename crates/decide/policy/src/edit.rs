@@ -4,6 +4,7 @@
 //! time go in, a [`Change`] or every fault at once comes out.
 
 mod change;
+mod columns;
 mod cover;
 mod deny;
 mod draft;
@@ -31,16 +32,18 @@ use std::collections::BTreeSet;
 use stdx::{Secret, Timestamp};
 
 pub use change::{Action, Change, Described};
+pub use columns::ColumnGrant;
+pub(crate) use columns::{is_column, is_of_columns};
 pub use error::{EditError, EditFault, FaultKind};
 pub use governed::{ColumnTags, ColumnTagsEdit, GovernedEdit, OtherTags, TagSpec, TagsEdit, UnsetColumnTags};
 pub use grant::{DenyEdit, Discovery, GrantEdit, GrantOption, PrivilegeSpec, RevokeEdit, RevokeWhat};
 pub use named::{policies_on, protects, speaks_of};
-pub use pins::{Pins, needs_column, needs_function, pins};
+pub use pins::{Pins, author, needs_column, needs_function, needs_relation, pins};
 pub use policy::{
     CheckedExpr, ColumnRef, CreateMode, PolicyAction, PolicyBody, PolicyEdit, PolicyTarget,
     may_write_policies,
 };
-pub use record::{ORIGIN, ORIGIN_GRANT, ORIGIN_POLICY, ORIGIN_RESTRICTION};
+pub use record::{ORIGIN, ORIGIN_COLUMNS, ORIGIN_GRANT, ORIGIN_POLICY, ORIGIN_RESTRICTION};
 pub use restrict::ColumnDenial;
 pub use scope::{ADMIN, GATE_ONE, Grantee, PUBLIC, Scope, Validity, ValidityError};
 pub use show::{
@@ -73,7 +76,6 @@ impl Actor {
 }
 
 /// Something to change, its names resolved and its expressions checked.
-#[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is never kept")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
     CreateUser {
@@ -123,6 +125,8 @@ pub enum Edit {
         drop: Vec<String>,
     },
     Grant(GrantEdit),
+    /// `GRANT SELECT (c, …)`: every other column reads as typed NULL, unless another grant gives it.
+    GrantColumns(ColumnGrant),
     Revoke(RevokeEdit),
     Deny(DenyEdit),
     /// `DENY SELECT (c, …)`: the columns read as typed NULL.
@@ -183,6 +187,7 @@ pub fn apply(snapshot: &Snapshot, edit: &Edit, actor: &Actor, now: Timestamp) ->
         | Edit::DropGroup { .. }
         | Edit::AlterGroup { .. } => identity::apply(&mut draft, edit, actor, &mut faults),
         Edit::Grant(grant) => grant::apply(&mut draft, grant, actor, &mut faults),
+        Edit::GrantColumns(grant) => columns::grant(&mut draft, grant, actor, &mut faults),
         Edit::Revoke(revoke) => revoke::apply(&mut draft, revoke, actor, &mut faults),
         Edit::Deny(deny) => deny::apply(&mut draft, deny, actor, &mut faults),
         Edit::DenyColumns(denial) => restrict::deny(&mut draft, denial, actor, &mut faults),

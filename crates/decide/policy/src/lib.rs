@@ -34,4 +34,4 @@ pub use evaluate::{
     Restriction, RowFilterCombine, TableRequest, TableRules, Trace, Verdict, Via,
 };
 pub use principal::{Membership, NameSet, Principal};
-pub use snapshot::{AuditMode, BuildOptions, Fault, PluginSettings, Snapshot, Strictness};
+pub use snapshot::{AuditMode, BuildOptions, Fault, GrantedColumns, PluginSettings, Snapshot, Strictness};

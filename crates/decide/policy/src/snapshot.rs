@@ -4,6 +4,7 @@ mod access_types;
 mod audit_filter;
 mod build;
 mod byte_map;
+mod granted;
 mod index;
 mod membership;
 mod names;
@@ -28,6 +29,7 @@ use crate::{Membership, Principal, defs};
 pub(crate) use access_types::AccessNumber;
 pub(crate) use audit_filter::{CompiledAuditFilter, FilterResource};
 use build::Compiled;
+pub use granted::GrantedColumns;
 pub(crate) use index::Reach;
 use membership::MemberIndex;
 use names::Names;
@@ -68,6 +70,8 @@ pub struct Snapshot {
     compiled: Compiled,
     conditions: Arc<ConditionSettings>,
     service_of_catalog: Arc<HashMap<String, String>>,
+    /// The same without grants of columns, once somebody is asked about who has such; see `granted`.
+    without_columns: granted::WithoutColumns,
 }
 
 impl Snapshot {
@@ -94,6 +98,7 @@ impl Snapshot {
             compiled,
             conditions: Arc::new(ConditionSettings::of(&options.plugin)),
             service_of_catalog: Arc::new(service_of_catalog),
+            without_columns: granted::WithoutColumns::default(),
         };
         built.unless_refused()
     }
@@ -132,7 +137,7 @@ impl Snapshot {
         if !build::is_small(change, &self.state) {
             return Self::build_with(state, &self.options);
         }
-        let mut next = self.clone();
+        let mut next = Self { without_columns: granted::WithoutColumns::default(), ..self.clone() };
         next.compiled.apply(change, &self.state, &state, &self.options);
         if !changes_members(change) {
             next.state = state;

@@ -48,6 +48,7 @@ pub struct SealedSource {
     governed_schema: SchemaRef,
     pub(crate) raw: RawHandle,
     pub(crate) raw_schema: SchemaRef,
+    below: Option<LogicalPlan>,
 }
 
 impl SealedSource {
@@ -58,7 +59,18 @@ impl SealedSource {
         governed_schema: SchemaRef,
         raw: RawHandle,
     ) -> Self {
-        Self { relation: Arc::new(relation), governed_schema, raw, raw_schema }
+        Self { relation: Arc::new(relation), governed_schema, raw, raw_schema, below: None }
+    }
+
+    /// The source of a view that is a leaf of its own; what is below it is as sealed as itself.
+    pub fn over(mut self, below: LogicalPlan) -> Self {
+        self.below = Some(below);
+        self
+    }
+
+    /// What a view reads, column by column, for those who ask where a value comes from.
+    pub fn below(&self) -> Option<&LogicalPlan> {
+        self.below.as_ref()
     }
 
     pub fn relation(&self) -> &Relation {

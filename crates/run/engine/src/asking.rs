@@ -65,7 +65,9 @@ async fn explained(running: &Running, query: &QueryText, user: Option<&Ident>) -
     let mut statement = parsed(query)?;
     let mut resolved = Resolved::default();
     let planned = resolve::plan(&asked, &asked.state(), &mut statement, &mut resolved).await;
-    let mut lines: Lines = resolved.touched.iter().flat_map(|table| relation_lines(running, table)).collect();
+    // What a view reads with its owner's rights is told to admins alone (L8).
+    let told = resolved.touched.iter().filter(|table| !table.is_below || running.is_admin());
+    let mut lines: Lines = told.flat_map(|table| relation_lines(running, table)).collect();
     match planned {
         Ok(_) => Ok(lines),
         // Where the query of another ends is an answer, too.
@@ -183,7 +185,7 @@ async fn refuse_hidden(running: &Running, mut statement: ast::Statement) -> Resu
     if resolved.reads_catalog {
         return Err(unsupported("SIMULATE over system tables"));
     }
-    if resolved.is_restricting() {
+    if resolved.hides_anything() {
         return Err(QueryError::new(
             ErrorKind::Denied,
             "permission denied to run SIMULATE: something of what the query reads is hidden from you",

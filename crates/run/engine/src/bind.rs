@@ -6,7 +6,6 @@ use std::sync::Arc;
 use catalog::{Past, TableHandle};
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::common::Column;
-use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::Expr;
 use enforce::mask::{MaskType, check_number, mask_expr};
@@ -16,14 +15,17 @@ use policy::model::Policy;
 use policy::{ColumnRule, TableRules};
 use query_api::QueryError;
 use stdx::ErrorKind;
+use uuid::Uuid;
 
 use crate::error::from_datafusion;
 use crate::names::RelationName;
 use crate::policy_expr::{Binder, Values};
+use crate::policy_query::PolicyQueries;
 use crate::running::Running;
 
 /// A relation's columns as they are stored, and as policies name them.
 pub(crate) struct Columns {
+    name: RelationName,
     stored: SchemaRef,
     /// The same columns in the same order, under the names of today.
     today: SchemaRef,
@@ -34,14 +36,36 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    pub(crate) fn of_table(handle: &TableHandle) -> Self {
+    pub(crate) fn of_table(name: &RelationName, handle: &TableHandle) -> Self {
         Self {
+            name: name.clone(),
             stored: Arc::clone(&handle.schema),
             today: today_schema(handle),
             field_ids: handle.field_ids.clone(),
             uuid: handle.uuid.to_string(),
             former: former(handle),
         }
+    }
+
+    /// A view's columns have their names alone.
+    pub(crate) fn of_view(name: &RelationName, uuid: &Uuid, schema: &SchemaRef) -> Self {
+        Self {
+            name: name.clone(),
+            stored: Arc::clone(schema),
+            today: Arc::clone(schema),
+            field_ids: Vec::new(),
+            uuid: uuid.to_string(),
+            former: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn binder<'a>(
+        &'a self,
+        parts: &'a Parts<'a>,
+        names: &'a BTreeMap<String, String>,
+    ) -> Binder<'a> {
+        let Parts { running, state, queries } = parts;
+        Binder { running, state, name: &self.name, schema: &self.today, names, queries }
     }
 
     /// What the names of a policy's text mean: the columns that it was pinned to when it was written, wherever those
@@ -60,6 +84,14 @@ impl Columns {
         }
         names
     }
+}
+
+/// What texts are bound with, whatever policy they are of.
+pub(crate) struct Parts<'a> {
+    pub(crate) running: &'a Running,
+    pub(crate) state: &'a SessionState,
+    /// What the sub-queries of the texts read.
+    pub(crate) queries: &'a PolicyQueries,
 }
 
 /// A column that was dropped since cannot be named by a new policy. To a reader from whom nothing of the table is
@@ -82,19 +114,20 @@ pub(crate) fn restrict_forgotten(past: &Past, rules: &mut TableRules) {
 }
 
 /// Binds the rules of a relation to expressions over its stored columns.
-pub(crate) fn rules(
+pub(crate) async fn rules(
     running: &Running,
     state: &SessionState,
-    name: &RelationName,
     columns: &Columns,
     rules: &TableRules,
 ) -> Result<TableVerdict, QueryError> {
-    let facts = running.facts();
+    let (facts, name) = (running.facts(), &columns.name);
+    let queries = PolicyQueries::of_rules(running, state, name, rules).await;
+    let parts = Parts { running, state, queries: &queries };
     let mut filters = Vec::with_capacity(rules.filters.len());
     for filter in &rules.filters {
         let bound = match &filter.broken {
             Some(_) => None,
-            None => bind_filter(running, state, columns, filter, &facts).ok(),
+            None => bind_filter(&parts, columns, filter, &facts).ok(),
         };
         // No row leaves, and the reader is told so; the policy and its text stay unsaid (L6).
         let Some(bound) = bound else {
@@ -103,7 +136,7 @@ pub(crate) fn rules(
                 ErrorKind::Unavailable,
                 format!("policy unavailable for table '{name}'"),
             )
-            .with_hint(filter_hint(running, columns, filter)));
+            .with_hint(filter_hint(&parts, columns, filter)));
         };
         filters.push(bound);
     }
@@ -116,7 +149,7 @@ pub(crate) fn rules(
             ColumnRule::Raw => ColumnVerdict::Raw,
             ColumnRule::Restricted(_) => ColumnVerdict::Restricted,
             ColumnRule::Masked(mask) => {
-                let bound = bind_mask(running, state, columns, field, mask, &facts);
+                let bound = bind_mask(&parts, columns, field, mask, &facts);
                 if bound.is_none() {
                     // A mask that cannot be built restricts its column (L6).
                     tracing::warn!(policy_id = mask.policy.0, table = %name, "mask cannot be built");
@@ -128,17 +161,19 @@ pub(crate) fn rules(
     Ok(TableVerdict { filters, columns: verdicts, snapshot_version: running.snapshot.version().0 })
 }
 
-/// Whether a policy's expressions can be evaluated over a table as it is today.
-pub(crate) fn check(running: &Running, handle: &TableHandle, policy: &Policy) -> Result<(), QueryError> {
-    let (state, facts, columns) = (running.state(), running.facts(), Columns::of_table(handle));
+/// Whether a policy's expressions can be evaluated over a relation as it is today.
+pub(crate) async fn check(running: &Running, columns: &Columns, policy: &Policy) -> Result<(), QueryError> {
+    let (state, facts) = (running.state(), running.facts());
+    let queries = PolicyQueries::of_policy(running, &state, &columns.name, policy).await;
     let names = columns.names(Some(policy));
-    let binder = Binder { state: &state, schema: &columns.today, path: &running.path, names: &names };
+    let parts = Parts { running, state: &state, queries: &queries };
+    let binder = columns.binder(&parts, &names);
     for item in &policy.filter_items {
         binder.filter(&item.filter_expr, Values::Unknown, &facts)?;
     }
     let own = pins(policy).columns;
     let own = own.iter().filter_map(|column| {
-        let at = handle.field_ids.iter().position(|id| Some(*id) == column.field_id)?;
+        let at = columns.field_ids.iter().position(|id| Some(*id) == column.field_id)?;
         columns.today.fields().get(at)
     });
     for column in own {
@@ -159,22 +194,27 @@ pub(crate) fn check(running: &Running, handle: &TableHandle, policy: &Policy) ->
 
 /// Whether a custom mask can be evaluated for a column of a table as it is today.
 pub(crate) fn mask_fits(running: &Running, handle: &TableHandle, text: &str, column: &str) -> bool {
-    let (state, facts, columns) = (running.state(), running.facts(), Columns::of_table(handle));
-    let names = columns.names(None);
-    let binder = Binder { state: &state, schema: &columns.today, path: &running.path, names: &names };
-    binder.mask(text, column, Values::Unknown, &facts).is_ok()
+    let name = RelationName {
+        catalog: running.path.catalog.clone(),
+        namespace: running.path.namespace.clone(),
+        name: handle.name.clone(),
+    };
+    let (state, facts, columns) = (running.state(), running.facts(), Columns::of_table(&name, handle));
+    // A text with a sub-query fits no table here: policies on tags have none.
+    let (names, queries) = (columns.names(None), PolicyQueries::default());
+    let parts = Parts { running, state: &state, queries: &queries };
+    columns.binder(&parts, &names).mask(text, column, Values::Unknown, &facts).is_ok()
 }
 
 /// What to do about a row filter that cannot be bound; only who may see policies learns which one, and why.
-fn filter_hint(running: &Running, columns: &Columns, filter: &policy::FilterRule) -> String {
-    if !running.is_admin() {
+fn filter_hint(parts: &Parts<'_>, columns: &Columns, filter: &policy::FilterRule) -> String {
+    if !parts.running.is_admin() {
         return "a row filter on it cannot be evaluated; ask a policy admin".to_owned();
     }
-    let why =
-        match (&filter.broken, bind_filter(running, &running.state(), columns, filter, &running.facts())) {
-            (None, Err(error)) => format!(": {}", error.message()),
-            _ => String::new(),
-        };
+    let why = match (&filter.broken, bind_filter(parts, columns, filter, &parts.running.facts())) {
+        (None, Err(error)) => format!(": {}", error.message()),
+        _ => String::new(),
+    };
     format!(
         "the row filter of policy `{}` does not fit this table{why}; change or drop the policy",
         filter.policy_name
@@ -182,20 +222,18 @@ fn filter_hint(running: &Running, columns: &Columns, filter: &policy::FilterRule
 }
 
 fn bind_filter(
-    running: &Running,
-    state: &SessionState,
+    parts: &Parts<'_>,
     columns: &Columns,
     filter: &policy::FilterRule,
     facts: &SessionFacts,
 ) -> Result<Expr, QueryError> {
-    let names = columns.names(running.snapshot.state().policies.get(&filter.policy));
-    let binder = Binder { state, schema: &columns.today, path: &running.path, names: &names };
+    let names = columns.names(parts.running.snapshot.state().policies.get(&filter.policy));
+    let binder = columns.binder(parts, &names);
     in_stored_names(binder.filter(&filter.expr, Values::Known(&filter.expressions), facts)?, columns)
 }
 
 fn bind_mask(
-    running: &Running,
-    state: &SessionState,
+    parts: &Parts<'_>,
     columns: &Columns,
     field: &Field,
     mask: &policy::MaskRule,
@@ -206,15 +244,15 @@ fn bind_mask(
     let custom = if kind == MaskType::Custom {
         let at = columns.stored.index_of(field.name()).ok()?;
         let today = columns.today.fields().get(at)?.name();
-        let names = columns.names(running.snapshot.state().policies.get(&mask.policy));
-        let binder = Binder { state, schema: &columns.today, path: &running.path, names: &names };
+        let names = columns.names(parts.running.snapshot.state().policies.get(&mask.policy));
+        let binder = columns.binder(parts, &names);
         let bound = binder.mask(text?, today, Values::Known(&mask.expressions), facts).ok()?;
         Some(in_stored_names(bound, columns).ok()?)
     } else {
         None
     };
     let number = text.filter(|_| kind.takes_number());
-    mask_expr(kind, field, custom, number, &running.engine.mask_settings)
+    mask_expr(kind, field, custom, number, &parts.running.engine.mask_settings)
 }
 
 /// The columns under the names that they have today, by which policies are written; those of a former state may have
@@ -231,21 +269,13 @@ fn in_stored_names(expr: Expr, columns: &Columns) -> Result<Expr, QueryError> {
     if Arc::ptr_eq(&columns.stored, &columns.today) {
         return Ok(expr);
     }
-    let stored = |today: &str| {
-        let at = columns.today.index_of(today).ok()?;
-        Some(columns.stored.fields().get(at)?.name().clone())
+    let stored = |column: &Column| {
+        let at = columns.today.index_of(&column.name).ok()?;
+        let field = columns.stored.fields().get(at)?;
+        Some(Column { name: field.name().clone(), ..column.clone() })
     };
-    expr.transform_up(|part| {
-        Ok(match &part {
-            Expr::Column(column) => match stored(&column.name) {
-                Some(name) => Transformed::yes(Expr::Column(Column::from_name(name))),
-                None => Transformed::no(part),
-            },
-            _ => Transformed::no(part),
-        })
-    })
-    .map(|done| done.data)
-    .map_err(|error| from_datafusion(&error))
+    crate::policy_expr::with_own_columns(expr, &columns.name, &stored)
+        .map_err(|error| from_datafusion(&error))
 }
 
 /// Names that columns had in former days and that no other has now, to the names that the same fields have now (L7).

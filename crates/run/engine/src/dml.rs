@@ -67,7 +67,7 @@ pub(crate) async fn insert(
     loop {
         let planned = plan(running, insert.clone(), old).await?;
         let (name, table) = (planned.name, planned.table);
-        let (_, own) = verdict_for(running, &planned.state, &name, &table)?;
+        let (_, own) = verdict_for(running, &planned.state, &name, &table).await?;
         refuse_reading_masked_target(&name, &table, &own, &planned.input)?;
         let input = query::with_parameters(planned.input, call.parameters)?;
         let plan = query::govern_plan(running, input, &planned.resolved)?;

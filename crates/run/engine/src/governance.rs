@@ -14,7 +14,7 @@ use query_api::{Outcome, QueryError};
 pub(crate) use commit::{commit, commit_internal, commit_quietly, from_edit};
 pub(crate) use edits::edit_of;
 pub(crate) use objects::{grantee_of, scope_of};
-pub(crate) use policies::{column_ref, no_column};
+pub(crate) use policies::{column_in, no_column_in};
 
 use crate::asking::{self, Simulation};
 use crate::error::unsupported;

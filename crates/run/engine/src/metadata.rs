@@ -85,6 +85,11 @@ fn texts(args: &[FunctionArg]) -> Option<Vec<String>> {
     (!parts.is_empty() && parts.iter().all(|part| !part.is_empty())).then_some(parts)
 }
 
+/// Whether a name is that of a metadata table.
+pub(crate) fn is_metadata_name(name: &RelationName) -> bool {
+    split(name).is_some()
+}
+
 /// The table and the word of `t$files`; `None` for a name of another form.
 fn split(name: &RelationName) -> Option<(RelationName, MetadataTable)> {
     let (table, word) = name.name.rsplit_once('$')?;
@@ -102,18 +107,19 @@ pub(crate) async fn source(
     let Some((base, kind)) = split(name) else { return Ok(None) };
     let not_found = || table_not_found(&name.to_string());
     let Found::Table(handle) = find(running, &base).await? else { return Err(not_found()) };
-    let gate_one = running.may(Operation::SelectTable, &table_object(&base), handle.owner.as_deref());
+    let gate_one = running.may_read(Operation::SelectTable, &table_object(&base), handle.owner.as_deref());
     if !gate_one.is_allowed() {
         running.audit_denied(Operation::SelectTable, &table_object(&base), &gate_one);
         return Err(not_found());
     }
-    let rules = require_open(running, state, &base, &handle, &format!("table '{name}'"))?;
+    let rules = require_open(running, state, &base, &handle, &format!("table '{name}'")).await?;
     let batch = handle.metadata_table(kind).await.map_err(|error| from_catalog(&error))?;
     resolved.touched.push(TouchedTable {
         name: name.clone(),
         is_restricting: false,
         rules: Some(rules),
         columns: handle.schema.fields().iter().map(|field| field.name().clone()).collect(),
+        is_below: false,
         gate_one,
     });
     let table = VirtualTable::try_new(batch.schema(), vec![batch])?;
@@ -122,14 +128,14 @@ pub(crate) async fn source(
 
 /// Refuses what tells of all stored rows to one from whom rows or values of the table are hidden, be it in columns
 /// that were dropped since: their bounds and counts are kept with the files.
-fn require_open(
+async fn require_open(
     running: &Running,
     state: &SessionState,
     name: &RelationName,
     handle: &TableHandle,
     what: &str,
 ) -> Result<TableRules, QueryError> {
-    let (rules, verdict) = verdict_for(running, state, name, handle)?;
+    let (rules, verdict) = Box::pin(verdict_for(running, state, name, handle)).await?;
     let ever = rules_of_all_times(running, name, handle);
     let is_open = !verdict.is_restricting()
         && ever.filters.is_empty()
@@ -170,7 +176,7 @@ pub(crate) async fn stats(running: &Running, table: &dialect::ast::Name) -> Resu
         return Err(table_not_found(&name.to_string()));
     }
     let what = format!("the statistics of table '{name}'");
-    let TableRules { .. } = require_open(running, &running.state(), &name, &handle, &what)?;
+    let TableRules { .. } = require_open(running, &running.state(), &name, &handle, &what).await?;
     let statistics = handle.statistics().await.map_err(|error| from_catalog(&error))?;
     let n_rows = statistics.num_rows.get_value().map(|rows| float(*rows));
     let columns = &statistics.column_statistics;

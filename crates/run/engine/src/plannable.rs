@@ -1,5 +1,7 @@
 //! Puts plans that DataFusion 54.1 cannot run into a form of the same meaning that it can.
 
+mod subquery;
+
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
@@ -19,6 +21,11 @@ pub(crate) fn rewrite(plan: LogicalPlan) -> Result<LogicalPlan> {
         other => Ok(Transformed::no(other)),
     })?;
     Ok(rewritten.data)
+}
+
+/// The same for sub-queries in select lists, wherever a plan is made to be run: in queries, writes and policies.
+pub(crate) fn with_joined_queries(plan: LogicalPlan) -> Result<LogicalPlan> {
+    Ok(plan.transform_up_with_subqueries(subquery::in_select_list)?.data)
 }
 
 fn has_subquery(values: &Values) -> Result<bool> {

@@ -1,12 +1,13 @@
 //! A query's way: plan, footprint, fold, govern, verify, optimize, verify, run (L3).
 
+use std::cell::RefCell;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
-use datafusion::common::{ParamValues, ScalarValue};
+use datafusion::common::{DataFusionError, ParamValues, Result as DfResult, ScalarValue};
 use datafusion::datasource::{DefaultTableSource, provider_as_source};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::session_state::SessionState;
@@ -24,7 +25,7 @@ use crate::files::FileProvider;
 use crate::pg::VirtualTable;
 use crate::resolve::{self, Resolved};
 use crate::running::Running;
-use crate::scan::GovernedProvider;
+use crate::scan::{GovernedProvider, ViewPlan};
 
 /// A governed plan that is ready to be optimized and run.
 pub(crate) struct Governed {
@@ -53,24 +54,39 @@ pub(crate) fn govern_plan(
     plan: LogicalPlan,
     resolved: &Resolved,
 ) -> Result<LogicalPlan, QueryError> {
+    let plan = crate::plannable::with_joined_queries(plan).map_err(|error| from_datafusion(&error))?;
     // Named before anything is folded away: a relation that an optimizer would drop was still asked for.
     let footprint = enforce::footprint(&plan).map_err(|error| from_enforce(&error))?;
     check_footprint(running, &footprint, resolved)?;
     let plan = enforce::fold_plan(plan, &running.facts()).map_err(|error| from_enforce(&error))?;
+    // A view that is a leaf holds a plan of its own, which no walk over this one sees.
+    let fault = RefCell::new(None);
+    let govern_view = |view: &ViewPlan| {
+        govern_plan(running, view.0.clone(), resolved).map_err(|error| {
+            fault.replace(Some(error));
+            DataFusionError::Internal("a view cannot be governed".to_owned())
+        })
+    };
     let plan = enforce::govern(
         plan,
         running.query,
         &|relation| resolved.verdicts.get(relation).map(Arc::clone),
-        &leaf,
+        &|clearance| leaf(clearance, &govern_view),
     )
     .map_err(|error| from_enforce(&error))?;
+    if let Some(error) = fault.take() {
+        return Err(error);
+    }
     verify(running, &plan)?;
     Ok(plan)
 }
 
 /// The one source that may run.
-fn leaf(clearance: Clearance) -> Arc<dyn TableSource> {
-    match GovernedProvider::from_clearance(clearance) {
+fn leaf(
+    clearance: Clearance,
+    govern_view: &dyn Fn(&ViewPlan) -> DfResult<LogicalPlan>,
+) -> Arc<dyn TableSource> {
+    match GovernedProvider::from_clearance(clearance, govern_view) {
         Ok(provider) => provider_as_source(Arc::new(provider)),
         // A source without a provider cannot run, which is what a broken clearance deserves.
         Err(_) => Arc::new(Unrunnable),
@@ -161,7 +177,7 @@ pub(crate) async fn physical(
     let optimized = governed.state.optimize(&governed.plan).map_err(|error| caller_error(running, &error))?;
     verify(running, &optimized)?;
     if running.engine.settings.restricted_columns == crate::RestrictedColumns::Error {
-        crate::restricted::refuse(&optimized)?;
+        crate::restricted::refuse(&optimized, &governed.state)?;
     }
     governed
         .state

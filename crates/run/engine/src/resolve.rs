@@ -1,25 +1,24 @@
 //! Turns the names of a statement into sealed sources, each with the verdict for this user (L3, L8).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use catalog::{TableHandle, Version, View};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::TableReference;
 use datafusion::execution::session_state::SessionState;
-use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, TableSource};
+use datafusion::logical_expr::{LogicalPlan, TableSource};
 use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::planner::SqlToRel;
 use datafusion::sql::resolve::resolve_table_references;
-use enforce::{Relation, SealedSource, SealedView, TableVerdict, governed_schema};
+use enforce::{ColumnVerdict, Relation, SealedSource, TableVerdict, governed_schema};
 use futures::future::{BoxFuture, FutureExt};
-use policy::TableRules;
 use policy::operation::Operation;
+use policy::{ColumnRule, TableRules};
 use query_api::QueryError;
 use sqlparser::ast;
-use stdx::ErrorKind;
 
-use crate::bind::Columns;
+use crate::bind::{self, Columns};
 use crate::error::{from_catalog, from_datafusion, schema_not_found, table_not_found, unsupported};
 use crate::files::FileRead;
 use crate::names::{RelationName, SearchPath, write_in_full};
@@ -28,10 +27,8 @@ use crate::policy_expr::parser_options;
 use crate::provider::{Names, source_key};
 use crate::rules::rules_for;
 use crate::running::{Running, table_object, view_object};
-use crate::titles;
-
-/// Views may stand on views this deep.
-pub(crate) const VIEW_DEPTH_MAX: usize = 32;
+use crate::statement::apart;
+use crate::view;
 
 /// A table of the statement, with what the audit record tells of it.
 #[derive(Clone, Debug)]
@@ -41,6 +38,8 @@ pub(crate) struct TouchedTable {
     pub(crate) rules: Option<TableRules>,
     /// The names of its columns, in the order of the rules.
     pub(crate) columns: Vec<String>,
+    /// Whether a view reads it with its owner's rights, so that it is not the reader's to know of.
+    pub(crate) is_below: bool,
     pub(crate) gate_one: policy::Verdict,
 }
 
@@ -55,9 +54,22 @@ pub(crate) struct Resolved {
     pub(crate) past: Vec<PastName>,
     /// Whether it reads `information_schema`, `pg_catalog` or `sys`.
     pub(crate) reads_catalog: bool,
+    /// What the text of a policy reads, by full name, views and what they stand on.
+    pub(crate) read_by_policies: BTreeSet<String>,
 }
 
 impl Resolved {
+    /// Whether a policy hides anything of what is read; a view that is read with its owner's rights hides by itself.
+    pub(crate) fn hides_anything(&self) -> bool {
+        self.touched.iter().any(|table| match &table.rules {
+            Some(rules) => {
+                let is_raw = |rule: &ColumnRule| matches!(rule, ColumnRule::Raw);
+                !rules.filters.is_empty() || !rules.columns.iter().all(is_raw)
+            }
+            None => table.is_restricting,
+        })
+    }
+
     pub(crate) fn is_restricting(&self) -> bool {
         self.touched.iter().any(|table| table.is_restricting)
     }
@@ -81,10 +93,11 @@ pub(crate) fn names<'a>(
     state: &'a SessionState,
     statement: &'a mut ast::Statement,
     resolved: &'a mut Resolved,
+    path: &'a SearchPath,
 ) -> BoxFuture<'a, Result<(), QueryError>> {
     async move {
-        write_names(running, statement, resolved, &running.path)?;
-        find_names(running, state, statement, resolved, &running.path, 0).await
+        write_names(running, statement, resolved, path)?;
+        find_names(running, state, statement, resolved, path, 0).await
     }
     .boxed()
 }
@@ -95,6 +108,7 @@ fn write_names(
     resolved: &mut Resolved,
     path: &SearchPath,
 ) -> Result<(), QueryError> {
+    crate::sample::write_out(statement)?;
     crate::clauses::refuse_unheeded(statement)?;
     crate::metadata::give_names(statement, path)?;
     write_in_full(statement, path)?;
@@ -119,7 +133,7 @@ async fn find_names(
     crate::pg::load_numbers(running, state, statement).await
 }
 
-async fn plan_in(
+pub(crate) async fn plan_in(
     running: &Running,
     state: &SessionState,
     statement: &mut ast::Statement,
@@ -183,6 +197,9 @@ async fn resolve_one(
     if resolved.sources.contains_key(&key) {
         return Ok(());
     }
+    if running.is_policy_text() && (name.is_virtual() || crate::metadata::is_metadata_name(&name)) {
+        return Err(unsupported("a catalog table or metadata table in a policy expression"));
+    }
     let source: Arc<dyn TableSource> = if name.is_virtual() {
         resolved.reads_catalog = true;
         crate::pg::source(running, state, &name).await?
@@ -212,8 +229,16 @@ async fn relation_source(
     depth: usize,
 ) -> Result<Arc<dyn TableSource>, QueryError> {
     match find(running, name).await? {
+        Found::Table(handle) if running.is_policy_text() => {
+            let handle = match version {
+                Some(version) => handle.at(version).map_err(|error| from_catalog(&error))?,
+                None => handle,
+            };
+            whole_source(running, name, handle, resolved)
+        }
         Found::Table(handle) => {
-            let gate_one = running.may(Operation::SelectTable, &table_object(name), handle.owner.as_deref());
+            let gate_one =
+                running.may_read(Operation::SelectTable, &table_object(name), handle.owner.as_deref());
             if !gate_one.is_allowed() {
                 running.audit_denied(Operation::SelectTable, &table_object(name), &gate_one);
                 return Err(table_not_found(&name.to_string()));
@@ -222,7 +247,7 @@ async fn relation_source(
                 Some(version) => handle.at(version).map_err(|error| from_catalog(&error))?,
                 None => handle,
             };
-            let (rules, verdict) = verdict_for(running, state, name, &handle)?;
+            let (rules, verdict) = apart(|| verdict_for(running, state, name, &handle)).await?;
             let relation = relation_of(name, &identity_of(&handle));
             let schema = governed_schema(&shown_columns(&handle), &verdict);
             resolved.touched.push(TouchedTable {
@@ -230,14 +255,21 @@ async fn relation_source(
                 is_restricting: verdict.is_restricting(),
                 rules: Some(rules),
                 columns: shown_columns(&handle).fields().iter().map(|field| field.name().clone()).collect(),
+                is_below: false,
                 gate_one,
             });
             resolved.verdicts.insert(relation.clone(), Arc::new(verdict));
             let raw_schema = Arc::clone(&handle.schema);
             Ok(Arc::new(SealedSource::new(relation, raw_schema, schema, Arc::new(handle))))
         }
+        Found::View(view) if running.is_policy_text() => {
+            if version.is_some() {
+                return Err(unsupported("a former state of a view"));
+            }
+            view::whole(running, state, name, &view, resolved, depth).await
+        }
         Found::View(view) => {
-            let gate_one = running.may(Operation::SelectView, &view_object(name), Some(&view.owner));
+            let gate_one = running.may_read(Operation::SelectView, &view_object(name), Some(&view.owner));
             if !gate_one.is_allowed() {
                 running.audit_denied(Operation::SelectView, &view_object(name), &gate_one);
                 return Err(table_not_found(&name.to_string()));
@@ -245,18 +277,33 @@ async fn relation_source(
             if version.is_some() {
                 return Err(unsupported("a former state of a view"));
             }
-            resolved.touched.push(TouchedTable {
-                name: name.clone(),
-                is_restricting: false,
-                rules: None,
-                columns: Vec::new(),
-                gate_one,
-            });
-            let plan = Box::pin(view_plan(running, state, name, &view, resolved, depth)).await?;
-            Ok(Arc::new(SealedView::new(relation_of(name, &view.uuid.to_string()), plan)))
+            apart(|| view::source(running, state, name, &view, gate_one, resolved, depth)).await
         }
         Found::Nothing => Err(table_not_found(&name.to_string())),
     }
+}
+
+/// A table for the text of a policy: whole, for its author decides who sees what of it.
+fn whole_source(
+    running: &Running,
+    name: &RelationName,
+    handle: TableHandle,
+    resolved: &mut Resolved,
+) -> Result<Arc<dyn TableSource>, QueryError> {
+    if !running.may_govern(name) {
+        return Err(table_not_found(&name.to_string()));
+    }
+    resolved.read_by_policies.insert(name.to_string());
+    let schema = shown_columns(&handle);
+    let columns = handle.schema.fields().iter().map(|_| ColumnVerdict::Raw).collect();
+    let snapshot_version = running.snapshot.version().0;
+    let verdict = TableVerdict { filters: Vec::new(), columns, snapshot_version };
+    // Another identity than the statement's own reading of the same table, which has a verdict of its own.
+    let relation = relation_of(name, &format!("{}@policy", identity_of(&handle)));
+    let governed = governed_schema(&schema, &verdict);
+    resolved.verdicts.insert(relation.clone(), Arc::new(verdict));
+    let raw_schema = Arc::clone(&handle.schema);
+    Ok(Arc::new(SealedSource::new(relation, raw_schema, governed, Arc::new(handle))))
 }
 
 /// The table's identity, and for a former state which one: each has a verdict over its own columns.
@@ -317,74 +364,8 @@ pub(crate) async fn find(running: &Running, name: &RelationName) -> Result<Found
     Ok(found)
 }
 
-/// Plans a view's text where it was written; its tables are the reader's to be allowed (SECURITY INVOKER).
-async fn view_plan(
-    running: &Running,
-    state: &SessionState,
-    name: &RelationName,
-    view: &View,
-    resolved: &mut Resolved,
-    depth: usize,
-) -> Result<LogicalPlan, QueryError> {
-    if depth >= VIEW_DEPTH_MAX {
-        return Err(QueryError::new(
-            ErrorKind::Limit,
-            format!("view '{name}' stands on more than {VIEW_DEPTH_MAX} views"),
-        ));
-    }
-    let parsed = dialect::parse(&view.sql).map_err(|_| broken_view(name))?;
-    let dialect::ast::Statement::Sql(mut statement) = parsed else {
-        return Err(broken_view(name));
-    };
-    let path = SearchPath {
-        catalogs: running.path.catalogs.clone(),
-        catalog: view.default_catalog.clone(),
-        namespace: view.default_namespace.clone(),
-    };
-    // A view has sources of its own: a name means what it meant where the view was written.
-    let mut inner = Resolved::default();
-    let plan = plan_in(running, state, &mut statement, &mut inner, &path, depth + 1).await;
-    resolved.verdicts.extend(inner.verdicts);
-    resolved.touched.extend(inner.touched);
-    resolved.reads_catalog |= inner.reads_catalog;
-    let plan = plan.map_err(|error| match error.kind() {
-        // A base relation that the reader may not see is not named to her (L8).
-        ErrorKind::TableNotFound | ErrorKind::SchemaNotFound | ErrorKind::CatalogNotFound => QueryError::new(
-            ErrorKind::TableNotFound,
-            format!("view '{name}' reads a relation that was not found"),
-        ),
-        _ => error,
-    })?;
-    aliased(plan, &view.columns)
-}
-
-/// Gives a view's columns the names that its definition lists, else those that its query's client would see.
-fn aliased(plan: LogicalPlan, columns: &[String]) -> Result<LogicalPlan, QueryError> {
-    let own = plan.schema().columns();
-    let names: Vec<&str> = match columns {
-        [] => own.iter().map(|column| titles::shown(&column.name)).collect(),
-        listed => listed.iter().map(String::as_str).collect(),
-    };
-    if own.iter().map(|column| column.name.as_str()).eq(names.iter().copied()) {
-        return Ok(plan);
-    }
-    let exprs: Vec<_> = own
-        .iter()
-        .zip(&names)
-        .map(|(column, name)| datafusion::logical_expr::Expr::Column(column.clone()).alias(*name))
-        .collect();
-    LogicalPlanBuilder::from(plan)
-        .project(exprs)
-        .and_then(LogicalPlanBuilder::build)
-        .map_err(|error| from_datafusion(&error))
-}
-
-fn broken_view(name: &RelationName) -> QueryError {
-    QueryError::new(ErrorKind::Internal, format!("the text of view '{name}' does not parse"))
-}
-
 /// The rules of gate two for a table, bound to expressions over its stored columns.
-pub(crate) fn verdict_for(
+pub(crate) async fn verdict_for(
     running: &Running,
     state: &SessionState,
     name: &RelationName,
@@ -393,9 +374,9 @@ pub(crate) fn verdict_for(
     let mut rules = rules_for(running, name, handle);
     crate::tags::refuse_unknown(running, name, &rules)?;
     if let Some(past) = &handle.past {
-        crate::bind::restrict_forgotten(past, &mut rules);
+        bind::restrict_forgotten(past, &mut rules);
     }
-    let verdict = crate::bind::rules(running, state, name, &Columns::of_table(handle), &rules)?;
+    let verdict = bind::rules(running, state, &Columns::of_table(name, handle), &rules).await?;
     Ok((rules, verdict))
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::datasource::DefaultTableSource;
+use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use enforce::ColumnVerdict;
 use query_api::QueryError;
@@ -15,8 +16,8 @@ use crate::scan::GovernedProvider;
 /// Refuses if a scan of the optimized plan reads a restricted column, naming it.
 ///
 /// A column that a part of the query lists and nothing uses is not read, so that it does not refuse the rest.
-pub(crate) fn refuse(optimized: &LogicalPlan) -> Result<(), QueryError> {
-    let mut named = None;
+pub(crate) fn refuse(optimized: &LogicalPlan, state: &SessionState) -> Result<(), QueryError> {
+    let (mut named, mut views) = (None, Vec::new());
     optimized
         .apply_with_subqueries(|node| {
             if let LogicalPlan::TableScan(scan) = node
@@ -32,13 +33,17 @@ pub(crate) fn refuse(optimized: &LogicalPlan) -> Result<(), QueryError> {
                         .map(|column| column.name.as_str()),
                 );
                 named = named.take().or_else(|| restricted_among(governed, &read));
+                if let Some(view) = governed.view() {
+                    views.push(state.optimize(&view.plan(scan.projection.as_deref(), &[], None)?)?);
+                }
             }
             Ok(TreeNodeRecursion::Continue)
         })
         .map_err(|error| from_datafusion(&error))?;
     match named {
         Some(name) => Err(QueryError::new(ErrorKind::Denied, format!("column `{name}` is restricted"))),
-        None => Ok(()),
+        // What a view reads of its tables, for the columns of it that are read.
+        None => views.iter().try_for_each(|view| refuse(view, state)),
     }
 }
 

@@ -1,10 +1,12 @@
-//! What gate two says of a table's columns, before any text is bound.
+//! What gate two says of a relation's columns, before any text is bound.
 
-use catalog::TableHandle;
-use policy::{ColumnName, FieldOf, TableRequest, TableRules};
+use catalog::{TableHandle, View};
+use datafusion::arrow::datatypes::SchemaRef;
+use policy::operation::Object;
+use policy::{ColumnName, ColumnRule, FieldOf, TableRequest, TableRules};
 
 use crate::names::RelationName;
-use crate::running::Running;
+use crate::running::{Running, table_object, view_object};
 
 /// The rules for the columns that the handle has.
 pub(crate) fn rules_for(running: &Running, name: &RelationName, handle: &TableHandle) -> TableRules {
@@ -46,7 +48,7 @@ fn rules_of_columns(
             ColumnName { name, older, field: Some(FieldOf { table_uuid: &uuid, field_id: *id }), tags }
         })
         .collect();
-    let rules = running.snapshot.table_rules(&TableRequest {
+    let mut rules = running.snapshot.table_rules(&TableRequest {
         service: running.snapshot.gate_two_service(&name.catalog),
         database: &name.database(),
         table: &name.name,
@@ -58,8 +60,57 @@ fn rules_of_columns(
         context: &policy::NO_CONTEXT,
         settings: &running.engine.settings.gate_two,
     });
+    let fields = columns.iter().map(|(id, names)| (names.first().map_or("", String::as_str), Some(*id)));
+    restrict_ungranted(running, &table_object(name), handle.owner.as_deref(), fields, &mut rules);
     match own {
         Ok(_) => rules,
         Err(unknown) => crate::tags::unavailable(rules, &unknown),
+    }
+}
+
+/// The rules for a view's columns, which have their names alone.
+pub(crate) fn rules_of_view(
+    running: &Running,
+    name: &RelationName,
+    view: &View,
+    schema: &SchemaRef,
+) -> TableRules {
+    let names = || schema.fields().iter().map(|field| field.name().as_str());
+    let asked: Vec<ColumnName<'_>> =
+        names().map(|name| ColumnName { name, older: &[], field: None, tags: &[] }).collect();
+    let mut rules = running.snapshot.table_rules(&TableRequest {
+        service: running.snapshot.gate_two_service(&name.catalog),
+        database: &name.database(),
+        table: &name.name,
+        columns: &asked,
+        owner: Some(&view.owner),
+        who: &running.who,
+        now: running.now,
+        client_addr: running.context.client_addr,
+        context: &policy::NO_CONTEXT,
+        settings: &running.engine.settings.gate_two,
+    });
+    let fields = names().map(|name| (name, None));
+    restrict_ungranted(running, &view_object(name), Some(&view.owner), fields, &mut rules);
+    rules
+}
+
+/// Restricts the columns that no grant gives, where grants give columns (L10).
+fn restrict_ungranted<'c>(
+    running: &Running,
+    object: &Object,
+    owner: Option<&str>,
+    columns: impl Iterator<Item = (&'c str, Option<i32>)>,
+    rules: &mut TableRules,
+) {
+    let granted = running.granted_columns(object, owner);
+    for (rule, (name, field_id)) in rules.columns.iter_mut().zip(columns) {
+        if granted.iter().any(|granted| !granted.has(name, field_id)) {
+            *rule = ColumnRule::Restricted(policy::Restriction {
+                policy: None,
+                policy_name: None,
+                reason: "the column is not among those that are granted".to_owned(),
+            });
+        }
     }
 }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use catalog::{View, ViewSecurity};
 use datafusion::execution::session_state::SessionState;
 use enforce::{QueryId, SessionFacts};
 use policy::model::{Item, ResourceMap};
 use policy::operation::{Object, Operation};
-use policy::{Membership, Snapshot, Verdict};
+use policy::{GrantedColumns, Membership, Snapshot, Verdict};
 use query_api::QueryError;
 use stdx::{ErrorKind, Timestamp};
 
@@ -34,6 +35,18 @@ pub(crate) struct Running {
     pub(crate) pg: Arc<crate::pg::PgSession>,
     /// The statement's text, for the audit; literals are taken out there.
     pub(crate) text: Arc<str>,
+    pub(crate) opener: Opener,
+}
+
+/// Whose rights open the relations of a text.
+#[derive(Clone)]
+pub(crate) enum Opener {
+    /// The session's user.
+    User,
+    /// The owners of the views around it (SECURITY DEFINER); each must be allowed.
+    Owners(Arc<Vec<Membership>>),
+    /// The author of a policy, whose expression reads whatever she may write policies for, and reads it whole.
+    Author(Arc<policy::edit::Actor>),
 }
 
 impl Running {
@@ -66,6 +79,7 @@ impl Running {
             time_zone: vars.settings.get("timezone").cloned(),
             pg: Arc::clone(&session.pg),
             text: Arc::from(text),
+            opener: Opener::User,
         }
     }
 
@@ -150,6 +164,77 @@ impl Running {
     /// Asks gate one.
     pub(crate) fn may(&self, operation: Operation, object: &Object, owner: Option<&str>) -> Verdict {
         self.snapshot.may(operation, object, &self.who, owner, self.now, self.context.client_addr)
+    }
+
+    /// Asks gate one whether a relation may be read, by the rights that open it here.
+    pub(crate) fn may_read(&self, operation: Operation, object: &Object, owner: Option<&str>) -> Verdict {
+        let Opener::Owners(owners) = &self.opener else { return self.may(operation, object, owner) };
+        owners
+            .iter()
+            .map(|who| self.snapshot.may(operation, object, who, owner, self.now, self.context.client_addr))
+            .reduce(|first, next| if first.is_allowed() { next } else { first })
+            .unwrap_or_else(|| self.may(operation, object, owner))
+    }
+
+    /// The columns that the rights by which a relation is opened here give of it; each says of all that it has.
+    pub(crate) fn granted_columns(&self, object: &Object, owner: Option<&str>) -> Vec<GrantedColumns> {
+        let of = |who: &Membership| {
+            self.snapshot.granted_columns(object, who, owner, self.now, self.context.client_addr)
+        };
+        match &self.opener {
+            Opener::User => vec![of(&self.who)],
+            Opener::Owners(owners) => owners.iter().map(of).collect(),
+            Opener::Author(_) => Vec::new(),
+        }
+    }
+
+    /// The same statement within a view's text; `None`: she whose rights it is read with is gone.
+    ///
+    /// Below a view that reads with its owner's rights, one that reads with its reader's reads with that owner's, as
+    /// far as its own author has them too: nobody reaches another's tables by rewriting what the other's view reads.
+    pub(crate) fn within(&self, view: &View) -> Option<Self> {
+        let mut owners = match (&self.opener, view.security) {
+            (Opener::User, ViewSecurity::Invoker) | (Opener::Author(_), _) => return Some(self.clone()),
+            (Opener::User | Opener::Owners(_), ViewSecurity::Definer) => Vec::new(),
+            (Opener::Owners(owners), ViewSecurity::Invoker) => owners.as_ref().clone(),
+        };
+        if owners.iter().all(|owner: &Membership| owner.user != view.owner) {
+            owners.push(self.member(&view.owner)?);
+        }
+        Some(Self { opener: Opener::Owners(Arc::new(owners)), ..self.clone() })
+    }
+
+    /// The same statement within the text of a policy; `None`: its author is gone.
+    ///
+    /// What she holds counts as the authority itself has it: her policies outlast her login.
+    pub(crate) fn written_by(&self, author: &str) -> Option<Self> {
+        if !self.snapshot.state().users.contains_key(author) {
+            return None;
+        }
+        let author = self.snapshot.membership(&policy::Principal::user(author));
+        let opener = Opener::Author(Arc::new(policy::edit::Actor::new(author)));
+        Some(Self { opener, ..self.clone() })
+    }
+
+    /// Whether this is the text of a policy.
+    pub(crate) fn is_policy_text(&self) -> bool {
+        matches!(self.opener, Opener::Author(_))
+    }
+
+    /// Whether a policy's text may read a relation: its author may write policies for it.
+    pub(crate) fn may_govern(&self, name: &RelationName) -> bool {
+        let Opener::Author(author) = &self.opener else { return false };
+        let service = self.snapshot.gate_two_service(&name.catalog);
+        policy::edit::may_write_policies(&self.snapshot, author, service, &name.database(), &name.name)
+    }
+
+    /// What a user holds, if there is such a user; of the session's own also what her login claims.
+    fn member(&self, user: &str) -> Option<Membership> {
+        if !self.snapshot.state().users.contains_key(user) {
+            return None;
+        }
+        let is_own = user == self.who.user;
+        Some(if is_own { self.who.clone() } else { self.snapshot.membership(&policy::Principal::user(user)) })
     }
 
     pub(crate) fn sees_catalog(&self, catalog: &str) -> bool {

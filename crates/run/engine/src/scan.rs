@@ -5,6 +5,7 @@ mod blank;
 mod leaf;
 mod physical_verifier;
 mod veil;
+mod view;
 
 #[cfg(test)]
 mod tests;
@@ -13,3 +14,4 @@ pub(crate) use barrier::{BarrierExec, Passage};
 pub(crate) use leaf::GovernedProvider;
 pub(crate) use physical_verifier::VerifyGoverned;
 pub(crate) use veil::{PolicyFailed, Veil};
+pub(crate) use view::{ViewPlan, ViewProvider, bare};

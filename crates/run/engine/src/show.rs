@@ -252,10 +252,11 @@ async fn created(
     match (visible_relation(running, &name).await?, kind) {
         // A view's text may name what its reader may not see; one who may read it may read the text.
         (Found::View(view), ast::ShowCreateObject::View) => {
-            if visible::view_schema(running, &name).await.is_none() {
+            let may_know = visible::may_know_text(running, &name, &view);
+            if !may_know || visible::view_schema(running, &name).await.is_none() {
                 return Err(table_not_found(&name.to_string()));
             }
-            Ok(vec![vec![Some(name.to_string()), Some(format!("CREATE VIEW {name} AS {}", view.sql))]])
+            Ok(vec![vec![Some(name.to_string()), Some(visible::view_statement(&name, &view))]])
         }
         (Found::Table(table), ast::ShowCreateObject::Table) => {
             let schema = visible::seen_schema(running, &name, &table);

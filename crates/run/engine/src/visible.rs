@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use catalog::Catalog;
+use catalog::{Catalog, View, ViewSecurity};
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use policy::ColumnRule;
+use policy::operation::Operation;
 use query_api::QueryError;
 
 use crate::error::from_catalog;
 use crate::names::RelationName;
 use crate::resolve::{self, Resolved};
 use crate::rules::rules_for;
-use crate::running::Running;
+use crate::running::{Running, view_object};
 
 /// Names that completion offers at most.
 const COMPLETIONS_MAX: usize = 200;
@@ -71,7 +72,8 @@ pub(crate) async fn relations(
             continue;
         }
         let schema = view_schema(running, &name).await;
-        listed.push(VisibleRelation { name, kind: RelationKind::View, schema, sql: Some(view.sql) });
+        let sql = may_know_text(running, &name, &view).then_some(view.sql);
+        listed.push(VisibleRelation { name, kind: RelationKind::View, schema, sql });
     }
     // What got another name meanwhile is not known to this statement's policies by it (L7).
     running.check_names()?;
@@ -120,6 +122,33 @@ pub(crate) fn seen_schema(running: &Running, name: &RelationName, table: &catalo
         })
         .collect();
     Arc::new(Schema::new(fields))
+}
+
+/// The text of a view that reads with its owner's rights may name what its reader may not see, and is for those who
+/// may write it.
+pub(crate) fn may_know_text(running: &Running, name: &RelationName, view: &View) -> bool {
+    match view.security {
+        ViewSecurity::Invoker => true,
+        ViewSecurity::Definer => {
+            running.may(Operation::ReplaceView, &view_object(name), Some(&view.owner)).is_allowed()
+        }
+    }
+}
+
+/// The statement that makes a view.
+pub(crate) fn view_statement(name: &RelationName, view: &View) -> String {
+    let columns = match view.columns.as_slice() {
+        [] => String::new(),
+        columns => {
+            let quoted = columns.iter().map(|column| format!("\"{}\"", column.replace('"', "\"\"")));
+            format!(" ({})", quoted.collect::<Vec<_>>().join(", "))
+        }
+    };
+    let security = match view.security {
+        ViewSecurity::Invoker => "",
+        ViewSecurity::Definer => " SECURITY DEFINER",
+    };
+    format!("CREATE VIEW {name}{columns}{security} AS {}", view.sql)
 }
 
 /// A view's columns as they come out for this reader.

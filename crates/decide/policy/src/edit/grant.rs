@@ -197,7 +197,7 @@ pub(crate) fn cut_short_notice(planned: &Planned<'_>) -> String {
 }
 
 /// Whoever is no admin needs the grant option for every access type of the privilege itself.
-fn check_own_steps(draft: &Draft<'_>, planned: &Planned<'_>, actor: &Actor, faults: &mut Faults) {
+pub(crate) fn check_own_steps(draft: &Draft<'_>, planned: &Planned<'_>, actor: &Actor, faults: &mut Faults) {
     for step in planned.plan.steps.iter().filter(|s| !s.is_traversal) {
         if !may_pass_on(draft, planned.scope, step, actor, &step.types) {
             faults.denied(format!("grant `{}` on `{}`", planned.plan.privilege, planned.scope));
@@ -247,7 +247,7 @@ fn write(
 }
 
 /// Opens a level above the object, unless the grantee sees it already.
-fn write_traversal(
+pub(crate) fn write_traversal(
     draft: &mut Draft<'_>,
     edit: &GrantEdit,
     planned: &Planned<'_>,

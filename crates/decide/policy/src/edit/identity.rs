@@ -43,8 +43,7 @@ pub(crate) fn apply(draft: &mut Draft<'_>, edit: &Edit, actor: &Actor, faults: &
             if is_admin_for(actor, "create a group", faults)
                 && may_create(draft, Named::Group, name, taken(*if_not_exists), faults)
             {
-                let id = draft.next_id();
-                draft.put_group(Group { id, name: name.clone(), ..Group::default() });
+                draft.put_group(Group { id: draft.next_id(), name: name.clone(), ..Group::default() });
             }
         }
         Edit::AlterGroup { name, add, drop } => {
@@ -64,6 +63,7 @@ pub(crate) fn apply(draft: &mut Draft<'_>, edit: &Edit, actor: &Actor, faults: &
             });
         }
         Edit::Grant(_)
+        | Edit::GrantColumns(_)
         | Edit::Revoke(_)
         | Edit::Deny(_)
         | Edit::DenyColumns(_)

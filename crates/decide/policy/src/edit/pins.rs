@@ -130,6 +130,16 @@ pub fn needs_function(snapshot: &Snapshot, function: &str) -> Vec<String> {
     named(snapshot.state(), |policy| pins(policy).functions.iter().any(|f| f.eq_ignore_ascii_case(function)))
 }
 
+/// The policies whose expressions read a relation, by its full name.
+pub fn needs_relation(snapshot: &Snapshot, relation: &str) -> Vec<String> {
+    named(snapshot.state(), |policy| pins(policy).tables.iter().any(|t| t.eq_ignore_ascii_case(relation)))
+}
+
+/// Who wrote a policy as it stands; what its expression reads besides its own relation is hers to be allowed.
+pub fn author(policy: &Policy) -> &str {
+    policy.options.get(AUTHOR).unwrap_or(&policy.updated_by)
+}
+
 fn named(state: &State, is_one: impl Fn(&Policy) -> bool) -> Vec<String> {
     let of_gate_two = |p: &&Policy| matches!(p.kind, PolicyKind::Mask | PolicyKind::RowFilter);
     state.policies.values().filter(of_gate_two).filter(|p| is_one(p)).map(|p| p.name.clone()).collect()

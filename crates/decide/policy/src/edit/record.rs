@@ -24,6 +24,8 @@ pub const ORIGIN: &str = "sluice.origin";
 pub const ORIGIN_GRANT: &str = "grant";
 /// CREATE POLICY.
 pub const ORIGIN_POLICY: &str = "create-policy";
+/// A column list in GRANT.
+pub const ORIGIN_COLUMNS: &str = "columns";
 /// The value for one that a column list in DENY wrote.
 pub const ORIGIN_RESTRICTION: &str = "restriction";
 

@@ -1,6 +1,7 @@
 //! DENY and REVOKE on a column list: restrictions, which are denials on columns in the query service.
 
 use super::Actor;
+use super::columns;
 use super::draft::Draft;
 use super::error::{FaultKind, Faults};
 use super::items::{self, Delegation, Taking};
@@ -8,7 +9,7 @@ use super::names::check_grantee;
 use super::pins::{self, Pins};
 use super::policy::{ColumnRef, may_write};
 use super::record::{ORIGIN, ORIGIN_RESTRICTION};
-use super::scope::Grantee;
+use super::scope::{Grantee, Scope};
 use crate::model::{Policy, PolicyKind, ResourceMap, ResourceValues};
 
 /// The access type by which the query service reads.
@@ -17,6 +18,7 @@ const SELECT: &str = "select";
 /// Columns of one table that grantees may not read, or may read again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnDenial {
+    pub scope: Scope,
     pub service: String,
     /// The full dotted namespace.
     pub database: String,
@@ -46,22 +48,32 @@ pub(crate) fn revoke(draft: &mut Draft<'_>, denial: &ColumnDenial, actor: &Actor
         return;
     }
     for column in &denial.columns {
-        let Some(mut policy) = existing(draft, denial, column) else {
-            draft.notice(format!("column `{}` is restricted for nobody", column.name));
-            continue;
-        };
         for grantee in &denial.grantees {
-            if items::take(&mut policy.deny_items, &grantee.normal(), Taking::All).is_empty() {
-                draft.notice(format!("column `{}` is not restricted for {grantee}", column.name));
+            // What GRANT gave of the column goes as well as what DENY took.
+            let is_taken = columns::take(draft, &denial.scope, column, &grantee.normal(), actor);
+            if !lift(draft, denial, column, &grantee.normal()) && !is_taken {
+                draft.notice(format!(
+                    "column `{}` is neither granted to {grantee} nor restricted",
+                    column.name
+                ));
             }
         }
-        policy.deny_items.retain(|item| !item.accesses.is_empty());
-        if policy.deny_items.is_empty() {
-            draft.delete_policy(policy.id);
-        } else {
-            draft.put_policy(policy);
-        }
     }
+}
+
+/// Takes the restriction of a column from a grantee; `true` if there was one.
+fn lift(draft: &mut Draft<'_>, denial: &ColumnDenial, column: &ColumnRef, grantee: &Grantee) -> bool {
+    let Some(mut policy) = existing(draft, denial, column) else { return false };
+    if items::take(&mut policy.deny_items, grantee, Taking::All).is_empty() {
+        return false;
+    }
+    policy.deny_items.retain(|item| !item.accesses.is_empty());
+    if policy.deny_items.is_empty() {
+        draft.delete_policy(policy.id);
+    } else {
+        draft.put_policy(policy);
+    }
+    true
 }
 
 fn check(draft: &Draft<'_>, denial: &ColumnDenial, actor: &Actor, faults: &mut Faults) -> bool {
@@ -135,6 +147,11 @@ mod tests {
     fn denial(columns: &[&str]) -> ColumnDenial {
         let column = |name: &&str| ColumnRef { name: (*name).to_owned(), field_id: None };
         ColumnDenial {
+            scope: Scope::Table {
+                catalog: "c".to_owned(),
+                namespace: "hr".to_owned(),
+                table: "sal".to_owned(),
+            },
             service: "query".to_owned(),
             database: "hr".to_owned(),
             table: "sal".to_owned(),

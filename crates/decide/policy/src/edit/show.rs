@@ -5,10 +5,12 @@ use std::net::IpAddr;
 
 use stdx::Timestamp;
 
+use super::columns::is_of_columns;
 use super::cover::{Cover, policy_covers};
 use super::draft::Draft;
 use super::grant::{pairs, types_at};
 use super::items;
+use super::pins;
 use super::record::{self, LabelKind};
 use super::scope::{GATE_ONE, Grantee, Scope};
 use crate::evaluate::{Decision, Request, Verdict};
@@ -235,7 +237,11 @@ fn resource_name(policy: &Policy) -> String {
 }
 
 fn rows_of(policy: &Policy, resource: Option<String>, is_wanted: impl Fn(&Grantee) -> bool) -> Vec<GrantRow> {
-    let resource = resource.unwrap_or_else(|| resource_name(policy));
+    let mut resource = resource.unwrap_or_else(|| resource_name(policy));
+    if is_of_columns(policy) {
+        let columns: Vec<String> = pins::pins(policy).columns.into_iter().map(|column| column.name).collect();
+        resource = format!("{resource} ({})", columns.join(", "));
+    }
     let lists: [(&Vec<Item>, Effect); 4] = [
         (&policy.items, Effect::Allow),
         (&policy.deny_items, Effect::Deny),

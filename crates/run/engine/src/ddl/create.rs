@@ -140,7 +140,7 @@ pub(crate) async fn create_table(
         }
     };
     running.audit_change("create", &name.to_string(), "table", call.text, n_rows);
-    Ok(Outcome::Done { tag, n_rows, notices: protected_by_name(running, &name) })
+    Ok(Outcome::Done { tag, n_rows, notices: protected_by_name(running, "table", &name) })
 }
 
 /// Every clause that is not known to be honoured is refused: the statement is rebuilt from the known ones.
@@ -253,11 +253,11 @@ pub(super) fn storable(schema: &Schema) -> Result<Arc<Schema>, QueryError> {
 }
 
 /// Says so when the new table's name falls under a policy that was there before (L7).
-pub(crate) fn protected_by_name(running: &Running, name: &RelationName) -> Vec<String> {
+pub(crate) fn protected_by_name(running: &Running, what: &str, name: &RelationName) -> Vec<String> {
     let service = running.snapshot.gate_two_service(&name.catalog);
     let n = policy::edit::policies_on(&running.snapshot, service, &name.database(), &name.name).len();
     match n {
         0 => Vec::new(),
-        _ => vec![format!("table {name} is protected by name: policies written for this name apply to it")],
+        _ => vec![format!("{what} {name} is protected by name: policies written for this name apply to it")],
     }
 }

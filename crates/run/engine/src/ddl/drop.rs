@@ -3,6 +3,7 @@
 use policy::operation::Operation;
 use query_api::{Outcome, QueryError};
 use sqlparser::ast::{self, ObjectType};
+use stdx::ErrorKind;
 
 use super::{done, visible};
 use crate::error::{from_catalog, schema_not_found, table_not_found, unsupported};
@@ -91,6 +92,7 @@ async fn checked(running: &Running, kind: &ObjectType, parts: &[String]) -> Resu
                 table.owner.as_deref(),
                 &format!("drop table {name}"),
             )?;
+            refuse_read_by_policies(running, &name)?;
             Ok(Target::Table(name))
         }
         (Found::View(view), ObjectType::View) => {
@@ -100,10 +102,23 @@ async fn checked(running: &Running, kind: &ObjectType, parts: &[String]) -> Resu
                 Some(&view.owner),
                 &format!("drop view {name}"),
             )?;
+            refuse_read_by_policies(running, &name)?;
             Ok(Target::View(name))
         }
         _ => Err(table_not_found(&name.to_string())),
     }
+}
+
+/// A relation that the sub-query of a policy reads must be there, under the name that it is read by (L7).
+pub(super) fn refuse_read_by_policies(running: &Running, name: &RelationName) -> Result<(), QueryError> {
+    let reading = policy::edit::needs_relation(&running.snapshot, &name.to_string());
+    if reading.is_empty() {
+        return Ok(());
+    }
+    // Only who may see policies learns their names (L7, L8).
+    let which = if running.is_admin() { format!(": {}", reading.join(", ")) } else { String::new() };
+    Err(QueryError::new(ErrorKind::Dependent, format!("a policy reads {name}{which}"))
+        .with_hint("drop or change the policy first"))
 }
 
 async fn remove(running: &Running, target: Target, call: &Call<'_>) -> Result<(), QueryError> {

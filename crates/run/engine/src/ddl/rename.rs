@@ -38,6 +38,7 @@ pub(crate) async fn rename(
     require(running, kind, &from, &to).await?;
     let word = if kind == Kind::View { "view" } else { "table" };
     let create = format!("create a {word}");
+    super::drop::refuse_read_by_policies(running, &from)?;
     let found = find(running, &to).await?;
     if !matches!(found, Found::Nothing) {
         return Err(in_the_way(running, &to, &found, &create));
@@ -65,7 +66,7 @@ pub(crate) async fn rename(
     running.engine.n_renames.fetch_add(1, Ordering::SeqCst);
     pending.commit().await.map_err(|error| from_catalog(&error))?;
     running.audit_change("rename", &from.to_string(), word, call.text, None);
-    notices.extend(protected_by_name(running, &to));
+    notices.extend(protected_by_name(running, word, &to));
     Ok(done(tag, notices))
 }
 

@@ -40,7 +40,7 @@ pub(super) async fn replace(
     }
     running.require(Operation::ReplaceTable, &object, owner, &format!("replace table {name}"))?;
     let state = running.state();
-    let (_, own) = verdict_for(running, &state, name, old)?;
+    let (_, own) = verdict_for(running, &state, name, old).await?;
     if !own.filters.is_empty() {
         return Err(QueryError::new(
             ErrorKind::Denied,
@@ -64,7 +64,7 @@ pub(super) async fn replace(
         }
     };
     running.audit_change("replace", &name.to_string(), "table", call.text, n_rows);
-    Ok(Outcome::Done { tag, n_rows, notices: super::create::protected_by_name(running, name) })
+    Ok(Outcome::Done { tag, n_rows, notices: super::create::protected_by_name(running, "table", name) })
 }
 
 /// A column that a policy needs must be there in the new table, too (L7).

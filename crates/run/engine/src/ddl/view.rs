@@ -1,4 +1,4 @@
-//! CREATE VIEW: a text that is planned for its reader at each use (SECURITY INVOKER).
+//! CREATE VIEW: a text that is planned for its reader at each use, with her rights or with its owner's.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use stdx::ErrorKind;
 
 use super::{done, in_the_way, name_refused, named_twice, require_namespace};
 use crate::error::unsupported;
-use crate::names::{fold_ident, parts_of};
+use crate::names::{RelationName, fold_ident, parts_of};
 use crate::resolve::{self, Found, Resolved, find};
 use crate::running::{Running, view_object};
 use crate::session::invalid;
@@ -62,12 +62,16 @@ pub(crate) async fn create_view(
     if !plan.get_parameter_names().map_err(|error| crate::error::from_datafusion(&error))?.is_empty() {
         return Err(QueryError::new(ErrorKind::Invalid, "a view cannot have parameters"));
     }
+    if resolved.touched.iter().any(|touched| touched.name == name) {
+        return Err(invalid(format!("view {name} cannot read itself")));
+    }
+    refuse_lost(running, &name, &columns, &plan)?;
     let view = NewView {
         sql,
         default_catalog: running.path.catalog.clone(),
         default_namespace: running.path.namespace.clone(),
         columns,
-        security: ViewSecurity::Invoker,
+        security: security_of(&create),
         owner: running.who.user.clone(),
     };
     let on_existing = if create.or_replace { OnExisting::Replace } else { OnExisting::Fail };
@@ -76,7 +80,36 @@ pub(crate) async fn create_view(
         return Err(name_refused(running, &name, &error, "create a view").await);
     }
     running.audit_change("create", &name.to_string(), "view", call.text, None);
-    Ok(done("CREATE VIEW", Vec::new()))
+    Ok(done("CREATE VIEW", super::create::protected_by_name(running, "view", &name)))
+}
+
+/// A column that a policy on the view masks or reads must be there in its new text, too: under another name it would
+/// be shown again (L7).
+fn refuse_lost(
+    running: &Running,
+    name: &RelationName,
+    columns: &[String],
+    plan: &LogicalPlan,
+) -> Result<(), QueryError> {
+    let own: Vec<&str> = match columns {
+        [] => plan.schema().fields().iter().map(|field| crate::titles::shown(field.name())).collect(),
+        listed => listed.iter().map(String::as_str).collect(),
+    };
+    let service = running.snapshot.gate_two_service(&name.catalog);
+    for policy in policy::edit::policies_on(&running.snapshot, service, &name.database(), &name.name) {
+        let pins = policy::edit::pins(policy);
+        let needed = pins.columns.iter().chain(&pins.needs).map(|column| column.name.as_str());
+        if let Some(lost) = needed.into_iter().find(|needed| !own.contains(needed)) {
+            // Only who may see policies learns their names (L7, L8).
+            let which = if running.is_admin() { format!(": {}", policy.name) } else { String::new() };
+            return Err(QueryError::new(
+                ErrorKind::Dependent,
+                format!("column `{lost}` is needed by a policy on view {name}{which}"),
+            )
+            .with_hint("drop or change the policy first"));
+        }
+    }
+    Ok(())
 }
 
 /// A view's columns are as many as its query's, and each is named once.
@@ -103,6 +136,14 @@ fn first_twice<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> 
     names.find(|name| !seen.insert(*name))
 }
 
+/// Whoever writes a view is its owner, also where she replaces another's: nobody gives away rights that are not hers.
+fn security_of(create: &ast::CreateView) -> ViewSecurity {
+    match create.params.as_ref().and_then(|params| params.security.as_ref()) {
+        Some(ast::CreateViewSecurity::Definer) => ViewSecurity::Definer,
+        Some(ast::CreateViewSecurity::Invoker) | None => ViewSecurity::Invoker,
+    }
+}
+
 fn refuse_unknown_clauses(create: &ast::CreateView) -> Result<(), QueryError> {
     let is_plain = !create.or_alter
         && !create.materialized
@@ -120,11 +161,7 @@ fn refuse_unknown_clauses(create: &ast::CreateView) -> Result<(), QueryError> {
     }
     match &create.params {
         None => Ok(()),
-        Some(ast::CreateViewParams {
-            algorithm: None,
-            definer: None,
-            security: None | Some(ast::CreateViewSecurity::Invoker),
-        }) => Ok(()),
-        Some(_) => Err(unsupported("SECURITY DEFINER")),
+        Some(ast::CreateViewParams { algorithm: None, definer: None, security: _ }) => Ok(()),
+        Some(_) => Err(unsupported("ALGORITHM or DEFINER of a view")),
     }
 }

@@ -17,8 +17,9 @@ use query_api::QueryError;
 use stdx::ErrorKind;
 
 use super::target::Target;
-use crate::error::from_datafusion;
+use crate::error::{from_datafusion, unsupported};
 use crate::names::RelationName;
+use crate::policy_expr::has_query;
 use crate::running::Running;
 use crate::scan::Veil;
 
@@ -42,6 +43,13 @@ pub(crate) fn of_table(
     else {
         return Ok(Arc::new(|_| Ok(())));
     };
+    if has_query(&filter) {
+        // A batch of rows cannot be joined with what the filter reads; rows that only go are not checked.
+        return Ok(Arc::new(|_| {
+            let what = "writing rows that a row filter with a sub-query would have to pass";
+            Err(DataFusionError::External(Box::new(unsupported(what))))
+        }));
+    }
     let schema = Arc::clone(&table.schema);
     let df_schema = DFSchema::try_from(Arc::clone(&schema)).map_err(|error| from_datafusion(&error))?;
     let filter = state.create_physical_expr(filter, &df_schema).map_err(|error| from_datafusion(&error))?;

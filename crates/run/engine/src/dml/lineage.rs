@@ -18,6 +18,12 @@ pub(crate) struct Masked<'a> {
     pub(crate) verdict: &'a TableVerdict,
 }
 
+/// What a view reads that is a leaf of its own.
+fn below(plan: &LogicalPlan) -> Option<&LogicalPlan> {
+    let LogicalPlan::TableScan(scan) = plan else { return None };
+    scan.source.downcast_ref::<SealedSource>()?.below()
+}
+
 impl Masked<'_> {
     /// Whether a value over the rows of `input` is made of a masked column; what cannot be traced counts as if it were.
     pub(crate) fn is_in(&self, value: &Expr, input: &LogicalPlan) -> Result<bool> {
@@ -115,6 +121,9 @@ impl Masked<'_> {
     }
 
     fn anywhere<'p>(&self, plan: &'p LogicalPlan, outer: &mut Vec<&'p LogicalPlan>) -> Result<bool> {
+        if let Some(below) = below(plan) {
+            return self.anywhere(below, &mut Vec::new());
+        }
         let inputs = plan.inputs();
         for input in &inputs {
             if self.anywhere(input, outer)? {
@@ -159,6 +168,9 @@ impl Masked<'_> {
         let mut found = false;
         plan.apply_with_subqueries(|node| {
             found = found || (any_masked && self.is_table(node));
+            if let Some(below) = below(node) {
+                found = found || self.reads_table(below)?;
+            }
             Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
         })?;
         Ok(found)
@@ -174,6 +186,11 @@ impl Masked<'_> {
         match plan {
             LogicalPlan::TableScan(scan) => {
                 let name = scan.projected_schema.fields().get(index).map(|field| field.name().as_str());
+                if let Some(below) = below(plan) {
+                    // A view's columns are those of its text, in their order.
+                    let at = name.and_then(|name| scan.source.schema().index_of(name).ok());
+                    return at.map_or(Ok(true), |at| self.column(below, at, &mut Vec::new()));
+                }
                 Ok(self.is_table(plan) && name.is_none_or(|name| self.is_masked_in(scan, name)))
             }
             LogicalPlan::Projection(projection) => match projection.expr.get(index) {

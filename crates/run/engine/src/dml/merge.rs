@@ -64,7 +64,7 @@ async fn plan(running: &Running, merge: ast::Merge) -> Result<Planned, QueryErro
     let state = running.state();
     let target = Target::of_factor(running, &state, &merge.table, Operation::MergeInto, "merge into").await?;
     let mut resolved = Resolved::default();
-    target.touch(running, &state, Operation::MergeInto, &mut resolved)?;
+    target.touch(running, Operation::MergeInto, &mut resolved);
     let mut written = vec![*merge.on];
     let mut clauses = Vec::new();
     for clause in merge.clauses {

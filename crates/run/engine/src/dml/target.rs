@@ -15,6 +15,7 @@ use super::TARGET;
 use crate::error::{from_datafusion, table_not_found, unsupported};
 use crate::names::{RelationName, fold_ident, parts_of};
 use crate::resolve::{self, Found, Resolved, TouchedTable, relation_of, verdict_for};
+use crate::rules::rules_for;
 use crate::running::{Running, table_object};
 
 /// A table that may be written, as its writer sees it.
@@ -33,8 +34,12 @@ pub(crate) async fn allowed(
     operation: Operation,
     doing: &str,
 ) -> Result<TableHandle, QueryError> {
-    let Found::Table(table) = resolve::find(running, name).await? else {
-        return Err(table_not_found(&name.to_string()));
+    let table = match resolve::find(running, name).await? {
+        Found::Table(table) => table,
+        Found::View(view) if running.sees_view(name, Some(&view.owner)) => {
+            return Err(unsupported("a write into a view"));
+        }
+        Found::View(_) | Found::Nothing => return Err(table_not_found(&name.to_string())),
     };
     let (object, owner) = (table_object(name), table.owner.as_deref());
     let verdict = running.may(operation, &object, owner);
@@ -90,7 +95,7 @@ impl Target {
         doing: &str,
     ) -> Result<Self, QueryError> {
         let table = allowed(running, &name, operation, doing).await?;
-        let (_, verdict) = verdict_for(running, state, &name, &table)?;
+        let (_, verdict) = verdict_for(running, state, &name, &table).await?;
         let mut target = Self::of_table(name, table, verdict);
         if let Some(alias) = alias {
             target.qualifier = TableReference::bare(alias);
@@ -105,23 +110,17 @@ impl Target {
     }
 
     /// What the audit record tells of a target that is read.
-    pub(crate) fn touch(
-        &self,
-        running: &Running,
-        state: &SessionState,
-        operation: Operation,
-        resolved: &mut Resolved,
-    ) -> Result<(), QueryError> {
+    pub(crate) fn touch(&self, running: &Running, operation: Operation, resolved: &mut Resolved) {
         let gate_one = running.may(operation, &table_object(&self.name), self.table.owner.as_deref());
-        let (rules, _) = verdict_for(running, state, &self.name, &self.table)?;
+        let rules = rules_for(running, &self.name, &self.table);
         resolved.touched.push(TouchedTable {
             name: self.name.clone(),
             is_restricting: self.verdict.is_restricting(),
             rules: Some(rules),
             columns: self.table.schema.fields().iter().map(|field| field.name().clone()).collect(),
+            is_below: false,
             gate_one,
         });
-        Ok(())
     }
 
     /// The columns that the statement's expressions may name, as the writer sees them.

@@ -74,7 +74,7 @@ async fn plan_delete(running: &Running, delete: ast::Delete) -> Result<Planned, 
     let target =
         Target::of_factor(running, &state, &only.relation, Operation::DeleteFrom, "delete from").await?;
     let mut resolved = Resolved::default();
-    target.touch(running, &state, Operation::DeleteFrom, &mut resolved)?;
+    target.touch(running, Operation::DeleteFrom, &mut resolved);
     let written = Written::new(delete.selection.into_iter().collect(), delete.using.unwrap_or_default())?;
     let (mut written, source) = written.resolve(running, &state, &mut resolved).await?;
     let scan = target.scan(&mut resolved)?;
@@ -125,7 +125,7 @@ async fn plan_update(running: &Running, update: ast::Update) -> Result<Planned, 
     let target =
         Target::of_factor(running, &state, &update.table.relation, Operation::UpdateTable, "update").await?;
     let mut resolved = Resolved::default();
-    target.touch(running, &state, Operation::UpdateTable, &mut resolved)?;
+    target.touch(running, Operation::UpdateTable, &mut resolved);
     let (columns, mut written) = assignments(&target, update.assignments)?;
     let n_values = written.len();
     written.extend(update.selection);

@@ -59,7 +59,7 @@ impl Written {
         state: &SessionState,
         resolved: &mut Resolved,
     ) -> Result<(Vec<ast::Expr>, Option<ast::Statement>), QueryError> {
-        resolve::names(running, state, &mut self.carrier, resolved).await?;
+        resolve::names(running, state, &mut self.carrier, resolved, &running.path).await?;
         let select = select_of(&mut self.carrier)?;
         let expressions = std::mem::take(&mut select.projection)
             .into_iter()

@@ -2,8 +2,8 @@
 
 use dialect::ast::{self, AlterPolicyAction, Governance, GrantObject, Grantee as Written, PrivilegeText};
 use policy::edit::{
-    ColumnDenial, DenyEdit, Discovery, Edit, GrantEdit, GrantOption, Grantee, PolicyAction, PrivilegeSpec,
-    RevokeEdit, RevokeWhat, Scope, Validity,
+    ColumnDenial, ColumnGrant, ColumnRef, DenyEdit, Discovery, Edit, GrantEdit, GrantOption, Grantee,
+    PolicyAction, PrivilegeSpec, RevokeEdit, RevokeWhat, Scope, Validity,
 };
 use policy::model::Priority;
 use policy::privilege::WriteSet;
@@ -43,6 +43,9 @@ pub(crate) async fn edit_of(running: &Running, statement: Governance) -> Result<
         Governance::AlterGroup { name, add, users } => {
             let (add, drop) = if add { (values(users), Vec::new()) } else { (Vec::new(), values(users)) };
             Edit::AlterGroup { name: name.value, add, drop }
+        }
+        Governance::Grant(grant) if has_columns(&grant.privileges) => {
+            Edit::GrantColumns(column_grant(running, grant).await?)
         }
         Governance::Grant(grant) => Edit::Grant(grant_of(running, grant).await?),
         Governance::Revoke(revoke) if has_columns(&revoke.privileges) => {
@@ -110,14 +113,24 @@ fn has_columns(privileges: &[PrivilegeText]) -> bool {
     privileges.iter().any(|privilege| !privilege.columns.is_empty())
 }
 
-/// `SELECT (a, b) ON t`: columns of one table.
-async fn column_denial(
+/// `SELECT (a, b) ON t`: columns of one table or view.
+struct Listed {
+    scope: Scope,
+    service: String,
+    database: String,
+    table: String,
+    uuid: String,
+    columns: Vec<ColumnRef>,
+}
+
+async fn listed(
     running: &Running,
     privileges: &[PrivilegeText],
     objects: &[GrantObject],
-    written: &[Written],
-) -> Result<ColumnDenial, QueryError> {
-    let ([privilege], [GrantObject::Table(name)]) = (privileges, objects) else {
+) -> Result<Listed, QueryError> {
+    let ([privilege], [object @ (GrantObject::Table(name) | GrantObject::View(name))]) =
+        (privileges, objects)
+    else {
         return Err(unsupported("a column list beside other privileges or objects"));
     };
     if privilege.name != "SELECT" {
@@ -125,6 +138,7 @@ async fn column_denial(
             unsupported(format!("a column list for {}", privilege.name)).with_position(privilege.span.start)
         );
     }
+    let scope = scope_of(running, object).await?.scope;
     let name = running.path.relation(&parts_of_name(name))?;
     let table = policies::table(running, &name).await?;
     let columns = privilege
@@ -135,13 +149,47 @@ async fn column_denial(
                 .ok_or_else(|| policies::no_column(&table, &column.value).with_position(column.span.start))
         })
         .collect::<Result<Vec<_>, _>>()?;
-    Ok(ColumnDenial {
+    Ok(Listed {
+        scope,
         service: running.snapshot.gate_two_service(&name.catalog).to_owned(),
         database: name.database(),
         table: name.name.clone(),
-        uuid: Some(table.uuid.to_string()),
+        uuid: table.uuid.clone(),
+        columns,
+    })
+}
+
+async fn column_denial(
+    running: &Running,
+    privileges: &[PrivilegeText],
+    objects: &[GrantObject],
+    written: &[Written],
+) -> Result<ColumnDenial, QueryError> {
+    let Listed { scope, service, database, table, uuid, columns } =
+        listed(running, privileges, objects).await?;
+    Ok(ColumnDenial {
+        scope,
+        service,
+        database,
+        table,
+        uuid: Some(uuid),
         columns,
         grantees: grantees(written),
+    })
+}
+
+async fn column_grant(running: &Running, grant: ast::Grant) -> Result<ColumnGrant, QueryError> {
+    if grant.with_grant_option {
+        return Err(unsupported("WITH GRANT OPTION with a column list"));
+    }
+    let Listed { scope, uuid, columns, .. } = listed(running, &grant.privileges, &grant.objects).await?;
+    Ok(ColumnGrant {
+        scope,
+        uuid: Some(uuid),
+        columns,
+        grantees: grantees(&grant.grantees),
+        discovery: if grant.without_discovery { Discovery::Without } else { Discovery::With },
+        validity: validity(grant.validity.as_ref())?,
     })
 }
 

@@ -1,9 +1,9 @@
 //! CREATE POLICY: its table, columns, grantees and expression are checked when it is written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use catalog::TableHandle;
-use datafusion::arrow::datatypes::Field;
+use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use dialect::ast::{self, ExprText, PolicyBody as WrittenBody, PolicyTarget as WrittenTarget};
 use enforce::mask::MaskType;
 use policy::edit::{
@@ -15,34 +15,42 @@ use stdx::ErrorKind;
 
 use super::edits::validity;
 use super::objects::grantee_of;
+use crate::bind::{Columns, Parts};
 use crate::ddl::visible;
-use crate::error::{table_not_found, unsupported};
+use crate::error::table_not_found;
 use crate::names::{RelationName, parts_of_name};
 use crate::policy_expr::{Binder, Values, check_unbound};
+use crate::policy_query::PolicyQueries;
 use crate::resolve::{Found, find};
 use crate::running::Running;
 
 pub(crate) async fn create(running: &Running, create: ast::CreatePolicy) -> Result<PolicyEdit, QueryError> {
     let name = match &create.target {
-        WrittenTarget::Table(name) => running.path.relation(&parts_of_name(name))?,
-        WrittenTarget::View(_) => return Err(unsupported("a policy on a view")),
+        WrittenTarget::Table(name) | WrittenTarget::View(name) => {
+            running.path.relation(&parts_of_name(name))?
+        }
         WrittenTarget::Tag(tag) => {
             let (target, body) = (PolicyTarget::Tag(tag.value.clone()), on_tag(running, &create)?);
             return edit(create, target, body);
         }
     };
     let table = table(running, &name).await?;
+    if table.is_view != matches!(create.target, WrittenTarget::View(_)) {
+        return Err(table_not_found(&name.to_string()));
+    }
     let body = match &create.body {
-        WrittenBody::RowFilter { using } => PolicyBody::Filter { using: filter(running, &table, using)? },
+        WrittenBody::RowFilter { using } => {
+            PolicyBody::Filter { using: filter(running, &table, using).await? }
+        }
         WrittenBody::ColumnMask { mask_type, mask_type_span, columns, using } => {
-            mask(running, &table, mask_type, *mask_type_span, columns, using.as_ref())?
+            mask(running, &table, mask_type, *mask_type_span, columns, using.as_ref()).await?
         }
     };
     let target = PolicyTarget::Relation {
         service: running.snapshot.gate_two_service(&name.catalog).to_owned(),
         database: name.database(),
         table: name.name.clone(),
-        uuid: Some(table.uuid.to_string()),
+        uuid: Some(table.uuid.clone()),
     };
     edit(create, target, body)
 }
@@ -65,7 +73,7 @@ fn on_tag(running: &Running, create: &ast::CreatePolicy) -> Result<PolicyBody, Q
 }
 
 fn unbound(running: &Running, using: &ExprText) -> Result<CheckedExpr, QueryError> {
-    let functions = check_unbound(&running.state(), &running.path, &using.text)
+    let functions = check_unbound(running, &running.state(), &using.text)
         .map_err(|error| error.with_position(using.span.start))?;
     let functions = functions.into_iter().collect();
     Ok(CheckedExpr { text: using.text.clone(), functions, ..CheckedExpr::default() })
@@ -89,27 +97,74 @@ fn edit(create: ast::CreatePolicy, target: PolicyTarget, body: PolicyBody) -> Re
     })
 }
 
-pub(crate) async fn table(running: &Running, name: &RelationName) -> Result<TableHandle, QueryError> {
-    let found = if running.is_admin() { find(running, name).await? } else { visible(running, name).await? };
-    match found {
-        Found::Table(table) => Ok(table),
-        Found::View(_) => Err(unsupported("a policy on a view")),
-        Found::Nothing => Err(table_not_found(&name.to_string())),
-    }
+/// A table or view that policies are written for.
+pub(crate) struct Governable {
+    name: RelationName,
+    pub(crate) uuid: String,
+    schema: SchemaRef,
+    /// None for a view's columns, which have their names alone.
+    field_ids: Vec<i32>,
+    is_view: bool,
+    columns: Columns,
 }
 
-fn filter(running: &Running, table: &TableHandle, using: &ExprText) -> Result<CheckedExpr, QueryError> {
-    // Whoever writes a policy today means today's columns: an older name may be another's tomorrow (L7).
-    let (state, names) = (running.state(), BTreeMap::new());
-    let binder = Binder { state: &state, schema: &table.schema, path: &running.path, names: &names };
+pub(crate) async fn table(running: &Running, name: &RelationName) -> Result<Governable, QueryError> {
+    let found = if running.is_admin() { find(running, name).await? } else { visible(running, name).await? };
+    governable(running, name, found).await?.ok_or_else(|| table_not_found(&name.to_string()))
+}
+
+async fn governable(
+    running: &Running,
+    name: &RelationName,
+    found: Found,
+) -> Result<Option<Governable>, QueryError> {
+    Ok(Some(match found {
+        Found::Table(table) => Governable {
+            name: name.clone(),
+            uuid: table.uuid.to_string(),
+            schema: Arc::clone(&table.schema),
+            columns: Columns::of_table(name, &table),
+            field_ids: table.field_ids,
+            is_view: false,
+        },
+        Found::View(view) => {
+            // Its columns are known to whoever can read it.
+            let schema = crate::visible::view_schema(running, name).await.ok_or_else(|| {
+                QueryError::new(
+                    ErrorKind::Invalid,
+                    format!("view '{name}' cannot be read, so that its columns are not known"),
+                )
+            })?;
+            let schema = crate::scan::bare(&schema);
+            Governable {
+                name: name.clone(),
+                uuid: view.uuid.to_string(),
+                columns: Columns::of_view(name, &view.uuid, &schema),
+                schema,
+                field_ids: Vec::new(),
+                is_view: true,
+            }
+        }
+        Found::Nothing => return Ok(None),
+    }))
+}
+
+async fn filter(running: &Running, table: &Governable, using: &ExprText) -> Result<CheckedExpr, QueryError> {
     let place = |error: QueryError| error.with_position(using.span.start);
+    let state = running.state();
+    let queries =
+        PolicyQueries::of_text(running, &state, &table.name, &using.text, false).await.map_err(place)?;
+    // Whoever writes a policy today means today's columns: an older name may be another's tomorrow (L7).
+    let names = BTreeMap::new();
+    let parts = Parts { running, state: &state, queries: &queries };
+    let binder = table.columns.binder(&parts, &names);
     binder.filter(&using.text, Values::Unknown, &running.facts()).map_err(place)?;
     checked(&binder, table, &using.text, None).map_err(place)
 }
 
-fn mask(
+async fn mask(
     running: &Running,
-    table: &TableHandle,
+    table: &Governable,
     mask_type: &str,
     mask_type_span: ast::Span,
     columns: &[ast::Ident],
@@ -137,9 +192,10 @@ fn mask(
             )
             .with_position(mask_type_span.start));
         }
-        checked_using = match kind {
-            Some(kind) if kind.takes_number() => number(kind, field, using)?,
-            _ => using.map(|using| custom(running, table, using, &column.value)).transpose()?,
+        checked_using = match (kind, using) {
+            (Some(kind), using) if kind.takes_number() => number(kind, field, using)?,
+            (_, Some(using)) => Some(custom(running, table, using, &column.value).await?),
+            (_, None) => None,
         };
         refs.push(found);
     }
@@ -169,42 +225,98 @@ fn number(
     }))
 }
 
-fn custom(
+async fn custom(
     running: &Running,
-    table: &TableHandle,
+    table: &Governable,
     using: &ExprText,
     column: &str,
 ) -> Result<CheckedExpr, QueryError> {
-    // Whoever writes a policy today means today's columns: an older name may be another's tomorrow (L7).
-    let (state, names) = (running.state(), BTreeMap::new());
-    let binder = Binder { state: &state, schema: &table.schema, path: &running.path, names: &names };
     let place = |error: QueryError| error.with_position(using.span.start);
+    let state = running.state();
+    let queries =
+        PolicyQueries::of_text(running, &state, &table.name, &using.text, true).await.map_err(place)?;
+    // Whoever writes a policy today means today's columns: an older name may be another's tomorrow (L7).
+    let names = BTreeMap::new();
+    let parts = Parts { running, state: &state, queries: &queries };
+    let binder = table.columns.binder(&parts, &names);
     binder.mask(&using.text, column, Values::Unknown, &running.facts()).map_err(place)?;
     checked(&binder, table, &using.text, Some(column)).map_err(place)
 }
 
 fn checked(
     binder: &Binder<'_>,
-    table: &TableHandle,
+    table: &Governable,
     text: &str,
     column: Option<&str>,
 ) -> Result<CheckedExpr, QueryError> {
     let needs = binder.needs(text, column)?;
+    refuse_circle(binder.running, &table.name.to_string(), &needs.tables)?;
     Ok(CheckedExpr {
         text: text.to_owned(),
         columns: needs.columns.iter().filter_map(|name| column_ref(table, name)).collect(),
         functions: needs.functions.into_iter().collect(),
-        tables: Vec::new(),
+        tables: needs.tables.into_iter().collect(),
     })
 }
 
-pub(crate) fn column_ref(table: &TableHandle, name: &str) -> Option<ColumnRef> {
-    let position = table.schema.index_of(name).ok()?;
-    Some(ColumnRef { name: name.to_owned(), field_id: table.field_ids.get(position).copied() })
+/// Policies whose sub-queries lead from a relation back to it are refused: what each of them hides would depend on
+/// the others.
+fn refuse_circle(running: &Running, on: &str, reads: &BTreeSet<String>) -> Result<(), QueryError> {
+    let edges: Vec<(Vec<String>, Vec<String>)> = running
+        .snapshot
+        .state()
+        .policies
+        .values()
+        .filter(|policy| matches!(policy.kind, PolicyKind::Mask | PolicyKind::RowFilter))
+        .map(|policy| (relations_of(running, policy), pins(policy).tables))
+        .filter(|(_, tables)| !tables.is_empty())
+        .collect();
+    let (mut reached, mut waiting) = (BTreeSet::new(), Vec::from_iter(reads.iter().cloned()));
+    while let Some(next) = waiting.pop() {
+        if next == on {
+            return Err(QueryError::new(
+                ErrorKind::Invalid,
+                "the sub-query reads a relation whose own policies lead back to this one",
+            ));
+        }
+        if reached.insert(next.clone()) {
+            let from_here = edges.iter().filter(|(from, _)| from.contains(&next));
+            waiting.extend(from_here.flat_map(|(_, to)| to.iter().cloned()));
+        }
+    }
+    Ok(())
 }
 
-pub(crate) fn no_column(table: &TableHandle, column: &str) -> QueryError {
-    QueryError::new(ErrorKind::ColumnNotFound, format!("no such column `{column}` in table {}", table.name))
+/// The full names of the relations that a policy names literally.
+fn relations_of(running: &Running, policy: &Policy) -> Vec<String> {
+    let mut names = Vec::new();
+    let catalogs = running.engine.catalog_order.iter();
+    for catalog in catalogs.filter(|catalog| running.snapshot.gate_two_service(catalog) == policy.service) {
+        for map in std::iter::once(&policy.resources).chain(&policy.additional_resources) {
+            let values = |level: &str| map.get(level).into_iter().flat_map(|level| &level.values);
+            for database in values("database") {
+                names.extend(values("table").map(|table| format!("{catalog}.{database}.{table}")));
+            }
+        }
+    }
+    names
+}
+
+pub(crate) fn column_ref(table: &Governable, name: &str) -> Option<ColumnRef> {
+    column_in(&table.schema, &table.field_ids, name)
+}
+
+pub(crate) fn column_in(schema: &Schema, field_ids: &[i32], name: &str) -> Option<ColumnRef> {
+    let position = schema.index_of(name).ok()?;
+    Some(ColumnRef { name: name.to_owned(), field_id: field_ids.get(position).copied() })
+}
+
+pub(crate) fn no_column(table: &Governable, column: &str) -> QueryError {
+    no_column_in(&table.name.name, column)
+}
+
+pub(crate) fn no_column_in(table: &str, column: &str) -> QueryError {
+    QueryError::new(ErrorKind::ColumnNotFound, format!("no such column `{column}` in table {table}"))
 }
 
 /// `ALTER POLICY … SET USING`: the new text is checked against the table of the policy.
@@ -221,7 +333,7 @@ pub(crate) async fn recheck(
     }
     let (policy, table) = governed_table(running, named).await?;
     match policy.kind {
-        PolicyKind::RowFilter => filter(running, &table, using),
+        PolicyKind::RowFilter => filter(running, &table, using).await,
         PolicyKind::Mask => {
             let pinned = pins(&policy);
             let numbered = policy
@@ -233,7 +345,7 @@ pub(crate) async fn recheck(
                 checked = match (numbered, table.schema.field_with_name(&column.name)) {
                     (Some(kind), Ok(field)) => number(kind, field, Some(using))?,
                     (Some(_), Err(_)) => return Err(no_column(&table, &column.name)),
-                    (None, _) => Some(custom(running, &table, using, &column.name)?),
+                    (None, _) => Some(custom(running, &table, using, &column.name).await?),
                 };
             }
             checked.ok_or_else(|| {
@@ -251,11 +363,11 @@ pub(crate) async fn rebind(running: &Running, policy: &str) -> Result<PolicyActi
     let (found, pinned) = governed_table(running, policy).await?;
     let table = tables_of(running, &found).await?.into_iter().next().unwrap_or(pinned);
     let columns = table.schema.fields().iter().filter_map(|field| column_ref(&table, field.name())).collect();
-    Ok(PolicyAction::Rebind { uuid: Some(table.uuid.to_string()), columns })
+    Ok(PolicyAction::Rebind { uuid: Some(table.uuid.clone()), columns })
 }
 
 /// A policy of gate two by name, for those who may see policies, with the table that it is pinned to or names.
-async fn governed_table(running: &Running, name: &str) -> Result<(Policy, TableHandle), QueryError> {
+async fn governed_table(running: &Running, name: &str) -> Result<(Policy, Governable), QueryError> {
     let not_found = || QueryError::new(ErrorKind::ObjectNotFound, format!("no such policy `{name}`"));
     if !running.is_admin() {
         return Err(not_found());
@@ -271,16 +383,16 @@ async fn governed_table(running: &Running, name: &str) -> Result<(Policy, TableH
 }
 
 /// Of the tables that stand under a policy's names, the one that it is pinned to, else the first.
-async fn table_of(running: &Running, policy: &Policy) -> Result<Option<TableHandle>, QueryError> {
+async fn table_of(running: &Running, policy: &Policy) -> Result<Option<Governable>, QueryError> {
     let tables = tables_of(running, policy).await?;
     let pinned = pins(policy).table_uuid;
-    let is_pinned = |table: &TableHandle| pinned.as_deref() == Some(table.uuid.to_string().as_str());
+    let is_pinned = |table: &Governable| pinned.as_deref() == Some(table.uuid.as_str());
     let at = tables.iter().position(is_pinned).unwrap_or(0);
     Ok(tables.into_iter().nth(at))
 }
 
 /// What stands under a policy's names, in the order of the names.
-async fn tables_of(running: &Running, policy: &Policy) -> Result<Vec<TableHandle>, QueryError> {
+async fn tables_of(running: &Running, policy: &Policy) -> Result<Vec<Governable>, QueryError> {
     let names_none =
         || QueryError::new(ErrorKind::Invalid, format!("policy `{}` names no table", policy.name));
     let catalog = running
@@ -297,9 +409,8 @@ async fn tables_of(running: &Running, policy: &Policy) -> Result<Vec<TableHandle
         n_names += 1;
         let namespace = database.split('.').map(str::to_owned).collect();
         let relation = RelationName { catalog: catalog.clone(), namespace, name: table };
-        if let Found::Table(table) = find(running, &relation).await? {
-            tables.push(table);
-        }
+        let found = find(running, &relation).await?;
+        tables.extend(governable(running, &relation, found).await?);
     }
     if n_names == 0 { Err(names_none()) } else { Ok(tables) }
 }
@@ -327,7 +438,7 @@ pub(crate) async fn earlier(running: &Running, name: &str, version: i64) -> Resu
         found => found?,
     };
     if let Some(table) = table {
-        crate::bind::check(running, &table, &policy).map_err(|error| {
+        crate::bind::check(running, &table.columns, &policy).await.map_err(|error| {
             let message = format!("version {version} of policy `{name}` does not fit its table today");
             QueryError::new(error.kind(), format!("{message}: {}", error.message()))
         })?;

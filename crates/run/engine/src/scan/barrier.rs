@@ -24,6 +24,7 @@ use enforce::QueryId;
 use futures::StreamExt;
 
 use super::blank::{blanked, titled};
+use super::veil::veiled;
 
 /// What may go down through a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,7 @@ pub(crate) enum Passage {
 ///
 /// A closed barrier (over hidden rows or values) lets engine-made dynamic filters pass on bare columns only, refuses
 /// every filter of the user, and makes statistics inexact. An open one (nothing is hidden) only bears the clearance.
+/// Where columns are computed below, in a view, filters pass on those alone that are not.
 ///
 /// Field metadata ends here: field ids are the scan's own business, and no logical schema has them.
 #[derive(Debug)]
@@ -47,6 +49,10 @@ pub(crate) struct BarrierExec {
     input: Arc<dyn ExecutionPlan>,
     query: QueryId,
     passage: Passage,
+    /// By position, the columns that are computed below; past its end none is.
+    computed: Arc<[bool]>,
+    /// Whether policies are evaluated below, whose failure tells nothing of the values that they failed on.
+    is_veiled: bool,
     properties: Arc<PlanProperties>,
 }
 
@@ -63,7 +69,27 @@ impl BarrierExec {
             }
         };
         let properties = Arc::new(properties.with_eq_properties(equivalences));
-        Ok(Self { input, query, passage, properties })
+        Ok(Self { input, query, passage, computed: Arc::new([]), is_veiled: false, properties })
+    }
+
+    /// A closed one, over columns of which some are computed below.
+    pub(crate) fn over_computed(
+        input: Arc<dyn ExecutionPlan>,
+        query: QueryId,
+        passage: Passage,
+        computed: Arc<[bool]>,
+    ) -> Result<Self> {
+        Ok(Self { computed, ..Self::try_new(input, query, passage)? })
+    }
+
+    /// A closed one, over filters and masks that are planned with what is below.
+    pub(crate) fn over_policies(
+        input: Arc<dyn ExecutionPlan>,
+        query: QueryId,
+        passage: Passage,
+        computed: Arc<[bool]>,
+    ) -> Result<Self> {
+        Ok(Self { computed, is_veiled: true, ..Self::try_new(input, query, passage)? })
     }
 
     pub(crate) fn query(&self) -> QueryId {
@@ -71,7 +97,23 @@ impl BarrierExec {
     }
 
     fn over(&self, input: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(Arc::new(Self::try_new(input, self.query, self.passage)?))
+        let (computed, is_veiled) = (Arc::clone(&self.computed), self.is_veiled);
+        Ok(Arc::new(Self { computed, is_veiled, ..Self::try_new(input, self.query, self.passage)? }))
+    }
+
+    /// A filter that the engine made and whose operands are all bare columns here, and stored ones below.
+    ///
+    /// An operand that was a column of a join key may arrive as an expression, for projections put their expressions
+    /// in the place of columns on the way down; such a one could fail on a hidden row.
+    fn may_pass(&self, filter: &Arc<dyn PhysicalExpr>) -> bool {
+        let is_stored = |operand: &&Arc<dyn PhysicalExpr>| {
+            operand
+                .downcast_ref::<Column>()
+                .is_some_and(|column| !self.computed.get(column.index()).copied().unwrap_or_default())
+        };
+        self.passage != Passage::Shut
+            && filter.downcast_ref::<DynamicFilterPhysicalExpr>().is_some()
+            && filter.children().iter().all(is_stored)
     }
 }
 
@@ -88,15 +130,6 @@ fn cleared(batch: &RecordBatch, schema: &SchemaRef, passage: Passage) -> Result<
         titled(column, field.data_type())
     });
     Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns.collect::<Result<_>>()?, &n_rows)?)
-}
-
-/// A filter that the engine made and whose operands are all bare columns here.
-///
-/// An operand that was a column of a join key may arrive as an expression, for projections put their expressions in
-/// the place of columns on the way down; such a one could fail on a hidden row.
-fn may_pass(filter: &Arc<dyn PhysicalExpr>) -> bool {
-    filter.downcast_ref::<DynamicFilterPhysicalExpr>().is_some()
-        && filter.children().iter().all(|operand| operand.downcast_ref::<Column>().is_some())
 }
 
 impl DisplayAs for BarrierExec {
@@ -140,8 +173,11 @@ impl ExecutionPlan for BarrierExec {
         let schema = self.schema();
         let batches = self.input.execute(partition, context)?;
         let out = Arc::clone(&schema);
-        let passage = self.passage;
-        let renamed = batches.map(move |batch| cleared(&batch?, &schema, passage));
+        let (passage, is_veiled) = (self.passage, self.is_veiled);
+        let renamed = batches.map(move |batch| {
+            let batch = batch.map_err(|error| if is_veiled { veiled(error) } else { error })?;
+            cleared(&batch, &schema, passage)
+        });
         Ok(Box::pin(RecordBatchStreamAdapter::new(out, renamed)))
     }
 
@@ -182,10 +218,7 @@ impl ExecutionPlan for BarrierExec {
         let veto: Arc<dyn PhysicalExpr> = Arc::new(Column::new("\u{0}barrier", usize::MAX));
         let screened: Vec<Arc<dyn PhysicalExpr>> = parent_filters
             .iter()
-            .map(|filter| match self.passage != Passage::Shut && may_pass(filter) {
-                true => Arc::clone(filter),
-                false => Arc::clone(&veto),
-            })
+            .map(|filter| if self.may_pass(filter) { Arc::clone(filter) } else { Arc::clone(&veto) })
             .collect();
         Ok(FilterDescription::new().with_child(ChildFilterDescription::from_child(&screened, &self.input)?))
     }

@@ -7,12 +7,17 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{
-    Column, DFSchema, DataFusionError, Result, ScalarValue, Statistics, internal_err, plan_err,
+    Column, DFSchema, DataFusionError, Result, ScalarValue, Statistics, TableReference, internal_err,
+    plan_err,
 };
+use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::expr_rewriter::unnormalize_col;
 use datafusion::logical_expr::utils::conjunction;
-use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::logical_expr::{
+    Expr, LogicalPlan, LogicalPlanBuilder, TableProviderFilterPushDown, TableType, cast,
+};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{Column as PhysicalColumn, Literal};
 use datafusion::physical_plan::ExecutionPlan;
@@ -20,7 +25,8 @@ use datafusion::physical_plan::filter::FilterExecBuilder;
 use datafusion::physical_plan::projection::ProjectionExec;
 use enforce::{Clearance, ColumnVerdict, bare_schema, bare_type, cannot_fail, is_harmless};
 
-use super::{BarrierExec, Passage, Veil};
+use super::{BarrierExec, Passage, Veil, ViewPlan, ViewProvider};
+use crate::policy_expr::has_query;
 
 /// A table as one user may read it in one query.
 pub(crate) struct GovernedProvider {
@@ -43,8 +49,24 @@ impl GovernedProvider {
         &self.clearance
     }
 
+    /// Over a view the barrier is closed even where no policy hides anything: what the view's text leaves out is hidden.
     fn is_restricting(&self) -> bool {
-        self.clearance.verdict().is_restricting()
+        self.clearance.verdict().is_restricting() || self.view().is_some()
+    }
+
+    /// The view that is read, if it is one.
+    pub(crate) fn view(&self) -> Option<&ViewProvider> {
+        self.raw.downcast_ref::<ViewProvider>()
+    }
+
+    /// Whether a policy has a sub-query.
+    fn has_queries(&self) -> bool {
+        let verdict = self.clearance.verdict();
+        let masks = verdict.columns.iter().filter_map(|column| match column {
+            ColumnVerdict::Masked(mask) => Some(mask),
+            ColumnVerdict::Raw | ColumnVerdict::Restricted => None,
+        });
+        verdict.filters.iter().chain(masks).any(has_query)
     }
 
     /// Whether predicates may be tried on a column's stored values: only if no mask stands over it.
@@ -68,6 +90,10 @@ impl GovernedProvider {
     fn is_steady(&self) -> bool {
         let schema = self.clearance.raw_schema();
         self.clearance.verdict().filters.iter().all(|filter| cannot_fail(filter, schema))
+    }
+
+    fn passage(&self) -> Passage {
+        if self.is_steady() { Passage::Columns } else { Passage::Shut }
     }
 
     /// The output columns by position in the raw schema, each with how it is read.
@@ -103,14 +129,8 @@ impl GovernedProvider {
         Ok(Arc::new(BarrierExec::try_new(plan, self.clearance.query(), Passage::Open)?))
     }
 
-    async fn scan_closed(
-        &self,
-        state: &dyn Session,
-        projection: Option<&[usize]>,
-        filters: &[Expr],
-        limit: Option<usize>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let outputs = self.outputs(projection)?;
+    /// What rows must pass: the row filters, and harmless predicates of the user.
+    fn predicates(&self, filters: &[Expr]) -> Result<Vec<Expr>> {
         let mut predicates = self.clearance.verdict().filters.clone();
         for filter in filters {
             let filter = unnormalize_col(filter.clone());
@@ -120,9 +140,63 @@ impl GovernedProvider {
             }
             predicates.push(filter);
         }
+        Ok(predicates)
+    }
+
+    /// Where a policy has a sub-query, filter and masks are planned as a query is, below a barrier of their own.
+    async fn scan_planned(
+        &self,
+        state: &dyn Session,
+        projection: Option<&[usize]>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let outputs = self.outputs(projection)?;
+        let predicates = self.predicates(filters)?;
+        let limit = if predicates.is_empty() { limit } else { None };
+        let relation = self.clearance.relation();
+        let own = TableReference::full(relation.catalog.clone(), relation.database(), relation.name.clone());
+        let source = Opened { raw: Arc::clone(&self.raw), clearance: self.clearance.clone() };
+        let mut plan = LogicalPlanBuilder::scan(own.clone(), provider_as_source(Arc::new(source)), None)?;
+        if let Some(predicate) = conjunction(predicates) {
+            plan = plan.filter(qualified(predicate, &own)?)?;
+        }
+        let (mut masked, mut computed) = (Vec::new(), Vec::new());
+        for output in &outputs {
+            let kind = self.clearance.raw_schema().field(output.position).data_type();
+            let (expr, is_computed) = match output.verdict {
+                ColumnVerdict::Raw => (Expr::Column(Column::from_name(output.name)), false),
+                ColumnVerdict::Restricted => (Expr::Literal(ScalarValue::try_from(kind)?, None), true),
+                ColumnVerdict::Masked(mask) => (cast(mask.clone(), kind.clone()), true),
+            };
+            masked.push(qualified(expr, &own)?.alias(output.name));
+            computed.push(is_computed || self.view().is_some_and(|view| view.is_computed(output.name)));
+        }
+        let plan = crate::plannable::with_joined_queries(plan.project(masked)?.limit(0, limit)?.build()?)?;
+        let physical = state.create_physical_plan(&plan).await?;
+        let (query, passage) = (self.clearance.query(), self.passage());
+        Ok(Arc::new(BarrierExec::over_policies(physical, query, passage, computed.into())?))
+    }
+
+    async fn scan_closed(
+        &self,
+        state: &dyn Session,
+        projection: Option<&[usize]>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let outputs = self.outputs(projection)?;
+        let predicates = self.predicates(filters)?;
         let needed = self.needed(&outputs, &predicates)?;
         let limit = if predicates.is_empty() { limit } else { None };
-        let mut plan = self.raw.scan(state, Some(&needed), &predicates, limit).await?;
+        let mut plan = match self.view() {
+            None => self.raw.scan(state, Some(&needed), &predicates, limit).await?,
+            Some(view) => {
+                let may_enter = |part: &&Expr| view.may_enter(part) && self.is_plain(part);
+                let entering: Vec<Expr> = predicates.iter().filter(may_enter).cloned().collect();
+                view.scan(state, Some(&needed), &entering, limit).await?
+            }
+        };
         // What only the filter reads goes no further than the filter.
         let read = self.needed(&outputs, &[])?;
         let narrow = Arc::new(bare_schema(&self.clearance.raw_schema().project(&read)?));
@@ -142,9 +216,8 @@ impl GovernedProvider {
                 .apply_projection(Some(kept))?;
             plan = Arc::new(filter.build()?);
         }
-        let passage = if self.is_steady() { Passage::Columns } else { Passage::Shut };
         let barrier: Arc<dyn ExecutionPlan> =
-            Arc::new(BarrierExec::try_new(plan, self.clearance.query(), passage)?);
+            Arc::new(BarrierExec::try_new(plan, self.clearance.query(), self.passage())?);
         let masked = outputs
             .iter()
             .map(|output| Ok((self.read(output, state, &narrow, &df_schema)?, output.name.to_owned())))
@@ -245,7 +318,9 @@ impl TableProvider for GovernedProvider {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        if self.is_restricting() {
+        if self.has_queries() {
+            self.scan_planned(state, projection.map(Vec::as_slice), filters, limit).await
+        } else if self.is_restricting() {
             self.scan_closed(state, projection.map(Vec::as_slice), filters, limit).await
         } else {
             self.scan_open(state, projection, filters, limit).await
@@ -253,12 +328,77 @@ impl TableProvider for GovernedProvider {
     }
 }
 
+/// The raw relation below filters and masks that are planned as a query is: it bears the clearance, and hides nothing.
+struct Opened {
+    raw: Arc<dyn TableProvider>,
+    clearance: Clearance,
+}
+
+impl fmt::Debug for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opened").finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl TableProvider for Opened {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(self.clearance.raw_schema())
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        match self.raw.downcast_ref::<ViewProvider>() {
+            None => self.raw.supports_filters_pushdown(filters),
+            Some(_) => Ok(vec![TableProviderFilterPushDown::Unsupported; filters.len()]),
+        }
+    }
+
+    fn statistics(&self) -> Option<Statistics> {
+        self.raw.statistics()
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let plan = self.raw.scan(state, projection, filters, limit).await?;
+        Ok(Arc::new(BarrierExec::try_new(plan, self.clearance.query(), Passage::Open)?))
+    }
+}
+
+/// The columns of an expression under the name of the relation that they are of.
+fn qualified(expr: Expr, own: &TableReference) -> Result<Expr> {
+    let named = expr.transform_up(|part| {
+        Ok(match part {
+            Expr::Column(Column { relation: None, name, spans }) => {
+                Transformed::yes(Expr::Column(Column { relation: Some(own.clone()), name, spans }))
+            }
+            other => Transformed::no(other),
+        })
+    });
+    Ok(named?.data)
+}
+
 impl GovernedProvider {
-    /// Takes the raw provider out of a clearance.
-    pub(crate) fn from_clearance(clearance: Clearance) -> Result<Self> {
-        match clearance.raw().downcast_ref::<catalog::TableHandle>() {
-            Some(handle) => {
-                let raw = Arc::clone(&handle.provider);
+    /// Takes the raw provider out of a clearance; `govern` governs the plan of a view.
+    pub(crate) fn from_clearance(
+        clearance: Clearance,
+        govern: &dyn Fn(&ViewPlan) -> Result<LogicalPlan>,
+    ) -> Result<Self> {
+        if let Some(handle) = clearance.raw().downcast_ref::<catalog::TableHandle>() {
+            let raw = Arc::clone(&handle.provider);
+            return Ok(Self::new(clearance, raw));
+        }
+        match clearance.raw().downcast_ref::<ViewPlan>() {
+            Some(view) => {
+                let raw = Arc::new(ViewProvider::new(govern(view)?, clearance.query()));
                 Ok(Self::new(clearance, raw))
             }
             None => Err(DataFusionError::Internal("a clearance without a table".to_owned())),

@@ -90,6 +90,7 @@ impl Bench {
             who: snapshot.membership(&principal),
             asker: None,
             n_renames: 0,
+            opener: crate::running::Opener::User,
             snapshot,
             principal,
             context: RequestContext { door: Door::Embedded, client_addr: None, application: None },

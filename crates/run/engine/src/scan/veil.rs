@@ -51,6 +51,24 @@ impl fmt::Display for Veil {
     }
 }
 
+/// Its words may hold a stored value or a policy's literal, so that only its kind is kept.
+fn failed(error: &DataFusionError) -> DataFusionError {
+    tracing::warn!(kind = kind_of(error), "a policy could not be evaluated");
+    DataFusionError::External(Box::new(PolicyFailed))
+}
+
+/// An error from below filters and masks that are planned as a query is: what comes of evaluating is put out of
+/// sight, what comes of reading and of limits is told.
+pub(crate) fn veiled(error: DataFusionError) -> DataFusionError {
+    match &error {
+        DataFusionError::ResourcesExhausted(_)
+        | DataFusionError::External(_)
+        | DataFusionError::IoError(_)
+        | DataFusionError::ObjectStore(_) => error,
+        _ => failed(&error),
+    }
+}
+
 /// What sort of failure it was, without a word of it.
 fn kind_of(error: &DataFusionError) -> &'static str {
     match error {
@@ -87,11 +105,7 @@ impl PhysicalExpr for Veil {
                 }
             }
         });
-        value.map_err(|error| {
-            // Its words may hold a stored value or a policy's literal, so that only its kind is kept.
-            tracing::warn!(kind = kind_of(&error), "a policy could not be evaluated");
-            DataFusionError::External(Box::new(PolicyFailed))
-        })
+        value.map_err(|error| failed(&error))
     }
 
     fn return_field(&self, input_schema: &Schema) -> Result<FieldRef> {

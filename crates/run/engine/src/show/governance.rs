@@ -1,5 +1,6 @@
 //! Questions about grants, policies and identities.
 
+use datafusion::arrow::datatypes::Schema;
 use dialect::ast::{Governance, GrantObject, Grantee as Written, Ident, Name, PolicyTarget};
 use policy::edit::{GrantRow, Grantee, Reach, Scope};
 use policy::model::{Policy, PolicyKind};
@@ -13,7 +14,7 @@ use crate::error::{from_store, table_not_found, unsupported};
 use crate::governance::{columns, grantee_of, scope_of};
 use crate::names::{RelationName, parts_of_name};
 use crate::resolve::{Found, find};
-use crate::rules::rules_for;
+use crate::rules::{rules_for, rules_of_view};
 use crate::running::Running;
 use crate::statement::Call;
 
@@ -265,16 +266,27 @@ async fn effective_policy(
     } else {
         crate::ddl::visible(running, &name).await?
     };
-    let Found::Table(handle) = found else {
-        return Err(table_not_found(&name.to_string()));
-    };
     let asked = match user {
         Some(user) => running.as_user(&user.value),
         None => running.clone(),
     };
+    let handle = match found {
+        Found::Table(handle) => handle,
+        Found::View(view) => {
+            let Some(schema) = crate::visible::view_schema(running, &name).await else {
+                return Err(table_not_found(&name.to_string()));
+            };
+            let rules = rules_of_view(&asked, &name, &view, &schema);
+            return Ok(effective_lines(running.is_admin(), &names_of(&schema), &rules));
+        }
+        Found::Nothing => return Err(table_not_found(&name.to_string())),
+    };
     let rules = rules_for(&asked, &name, &handle);
-    let columns: Vec<String> = handle.schema.fields().iter().map(|field| field.name().clone()).collect();
-    Ok(effective_lines(running.is_admin(), &columns, &rules))
+    Ok(effective_lines(running.is_admin(), &names_of(&handle.schema), &rules))
+}
+
+fn names_of(schema: &Schema) -> Vec<String> {
+    schema.fields().iter().map(|field| field.name().clone()).collect()
 }
 
 /// The very rules that a read is made of, a line each; `is_admin` is whether texts and names are told.

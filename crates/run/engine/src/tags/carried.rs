@@ -95,7 +95,7 @@ impl Lineage<'_> {
     fn plan(&mut self, plan: &LogicalPlan) -> Result<Vec<Tags>> {
         let n_columns = plan.schema().fields().len();
         let columns = match plan {
-            LogicalPlan::TableScan(scan) => self.scan(scan),
+            LogicalPlan::TableScan(scan) => self.scan(scan)?,
             LogicalPlan::Projection(node) => self.exprs(&node.expr, &node.input)?,
             LogicalPlan::Aggregate(node) => {
                 let mut columns = self.exprs(&node.group_expr, &node.input)?;
@@ -151,7 +151,7 @@ impl Lineage<'_> {
         if columns.len() == n_columns { Ok(columns) } else { self.everything(plan) }
     }
 
-    fn scan(&self, scan: &TableScan) -> Vec<Tags> {
+    fn scan(&mut self, scan: &TableScan) -> Result<Vec<Tags>> {
         let provider = scan.source.downcast_ref::<DefaultTableSource>();
         let is_catalog =
             provider.is_some_and(|source| source.table_provider.downcast_ref::<VirtualTable>().is_some());
@@ -159,10 +159,10 @@ impl Lineage<'_> {
             // What metadata tell of a column, such as its bounds, stands under other names than the column's.
             let touched = self.resolved.touched.iter().filter_map(|table| table.rules.as_ref());
             let all: Tags = touched.flat_map(|rules| rules.tags.iter().flatten().cloned()).collect();
-            return vec![all; scan.projected_schema.fields().len()];
+            return Ok(vec![all; scan.projected_schema.fields().len()]);
         }
         let governed = provider.and_then(|source| source.table_provider.downcast_ref::<GovernedProvider>());
-        let mut by_column: BTreeMap<&String, Tags> = BTreeMap::new();
+        let mut by_column: BTreeMap<String, Tags> = BTreeMap::new();
         match governed {
             None => {}
             Some(governed) => {
@@ -178,12 +178,19 @@ impl Lineage<'_> {
                     .filter_map(|table| Some((table, table.rules.as_ref()?)))
                     .flat_map(|(table, rules)| table.columns.iter().zip(&rules.tags))
                 {
-                    by_column.entry(column).or_default().extend(tags.iter().cloned());
+                    by_column.entry(column.clone()).or_default().extend(tags.iter().cloned());
                 }
             }
         }
+        // A view that is a leaf of its own passes on what its text reads.
+        if let Some(view) = governed.and_then(GovernedProvider::view) {
+            let columns = self.plan(view.below())?;
+            for (field, tags) in scan.source.schema().fields().iter().zip(columns) {
+                by_column.entry(field.name().clone()).or_default().extend(tags);
+            }
+        }
         let fields = scan.projected_schema.fields().iter();
-        fields.map(|field| by_column.get(field.name()).cloned().unwrap_or_default()).collect()
+        Ok(fields.map(|field| by_column.get(field.name()).cloned().unwrap_or_default()).collect())
     }
 
     fn exprs(&mut self, exprs: &[Expr], input: &LogicalPlan) -> Result<Vec<Tags>> {

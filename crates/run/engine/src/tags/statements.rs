@@ -12,7 +12,9 @@ use query_api::{Outcome, QueryError};
 use stdx::ErrorKind;
 
 use crate::error::{from_catalog, table_not_found, unsupported};
-use crate::governance::{column_ref, columns, commit, commit_internal, commit_quietly, from_edit, no_column};
+use crate::governance::{
+    column_in, columns, commit, commit_internal, commit_quietly, from_edit, no_column_in,
+};
 use crate::names::{RelationName, parts_of_name};
 use crate::resolve::{Found, find};
 use crate::running::Running;
@@ -188,7 +190,8 @@ async fn put_back(
     let done = catalog
         .change_column_tags(&name.namespace, &name.name, |tags| {
             for change in changes {
-                let column = column_ref(table, &change.column.value).and_then(|column| column.field_id);
+                let column = column_in(&table.schema, &table.field_ids, &change.column.value)
+                    .and_then(|column| column.field_id);
                 let had = column.and_then(|id| before.get(&id)).cloned().unwrap_or_default();
                 tags.insert(change.column.value.clone(), had);
             }
@@ -208,8 +211,9 @@ fn edit_of(
 ) -> Result<Edit, QueryError> {
     let mut columns: Vec<ColumnTags> = Vec::with_capacity(changes.len());
     for change in changes {
-        let column = column_ref(table, &change.column.value)
-            .ok_or_else(|| no_column(table, &change.column.value).with_position(change.column.span.start))?;
+        let column = column_in(&table.schema, &table.field_ids, &change.column.value).ok_or_else(|| {
+            no_column_in(&table.name, &change.column.value).with_position(change.column.span.start)
+        })?;
         if columns.iter().any(|known| known.column == column) {
             let reason = format!("column `{}` is named twice", change.column.value);
             return Err(QueryError::new(ErrorKind::Invalid, reason).with_position(change.column.span.start));
@@ -250,7 +254,7 @@ pub(crate) async fn project(
 
 fn projection(running: &Running, name: &RelationName, table: &TableHandle, tags: &PropertyMap) -> Edit {
     let columns = tags.iter().filter_map(|(column, tags)| {
-        let column = column_ref(table, column)?;
+        let column = column_in(&table.schema, &table.field_ids, column)?;
         Some(ColumnTags { column, unset: UnsetColumnTags::None, set: tags.iter().cloned().collect() })
     });
     column_edit(running, name, table, columns.collect())
@@ -266,7 +270,7 @@ fn masks_of<'r>(running: &'r Running, tag: &'r str) -> impl Iterator<Item = &'r 
 /// A mask that the tag brings must fit the column (L1).
 fn check_fit(running: &Running, table: &TableHandle, column: &Ident, tag: &str) -> Result<(), QueryError> {
     let Ok(field) = table.schema.field_with_name(&column.value) else {
-        return Err(no_column(table, &column.value));
+        return Err(no_column_in(&table.name, &column.value));
     };
     for policy in masks_of(running, tag) {
         for item in &policy.mask_items {

@@ -1,0 +1,178 @@
+//! A view's text, planned where it was written, with the rights that it is read with (L1, L8).
+
+use std::sync::Arc;
+
+use catalog::{View, ViewSecurity};
+use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, TableSource};
+use enforce::{SealedSource, SealedView, governed_schema};
+use policy::ColumnRule;
+use query_api::QueryError;
+use stdx::ErrorKind;
+
+use crate::bind::{self, Columns};
+use crate::error::{from_datafusion, table_not_found};
+use crate::names::{RelationName, SearchPath};
+use crate::resolve::{Resolved, TouchedTable, plan_in, relation_of};
+use crate::rules::rules_of_view;
+use crate::running::Running;
+use crate::scan::ViewPlan;
+use crate::statement::apart;
+use crate::titles;
+
+/// Views may stand on views this deep.
+pub(crate) const VIEW_DEPTH_MAX: usize = 32;
+
+/// A view in which nothing is hidden, and which reads with its reader's rights, is put in place. Any other is one leaf
+/// with a barrier of its own: its reader's policies on it stand above its text, and what the text leaves out of tables
+/// that she may not read is as hidden as any row (L1, L4).
+pub(crate) async fn source(
+    running: &Running,
+    state: &SessionState,
+    name: &RelationName,
+    view: &View,
+    gate_one: policy::Verdict,
+    resolved: &mut Resolved,
+    depth: usize,
+) -> Result<Arc<dyn TableSource>, QueryError> {
+    let plan = apart(|| plan(running, state, name, view, resolved, depth)).await?;
+    let relation = relation_of(name, &view.uuid.to_string());
+    let schema = crate::scan::bare(plan.schema().as_arrow());
+    let rules = rules_of_view(running, name, view, &schema);
+    let is_closed = view.security == ViewSecurity::Definer
+        || !rules.filters.is_empty()
+        || rules.columns.iter().any(|rule| !matches!(rule, ColumnRule::Raw));
+    let touched = TouchedTable {
+        name: name.clone(),
+        is_restricting: is_closed,
+        columns: schema.fields().iter().map(|field| field.name().clone()).collect(),
+        rules: Some(rules.clone()),
+        is_below: false,
+        gate_one,
+    };
+    resolved.touched.push(touched);
+    if !is_closed {
+        return Ok(Arc::new(SealedView::new(relation, plan)));
+    }
+    // Its types are settled here, for what stands above a leaf no longer settles them.
+    let plan = state
+        .analyzer()
+        .execute_and_check(plan, state.config_options(), |_, _| {})
+        .map_err(|error| from_datafusion(&error))?;
+    let schema = crate::scan::bare(plan.schema().as_arrow());
+    let verdict = bind::rules(running, state, &Columns::of_view(name, &view.uuid, &schema), &rules).await?;
+    let governed = governed_schema(&schema, &verdict);
+    resolved.verdicts.insert(relation.clone(), Arc::new(verdict));
+    let sealed = SealedSource::new(relation, schema, governed, Arc::new(ViewPlan(plan.clone())));
+    Ok(Arc::new(sealed.over(plan)))
+}
+
+/// A view for the text of a policy, over whole tables.
+pub(crate) async fn whole(
+    running: &Running,
+    state: &SessionState,
+    name: &RelationName,
+    view: &View,
+    resolved: &mut Resolved,
+    depth: usize,
+) -> Result<Arc<dyn TableSource>, QueryError> {
+    if !running.may_govern(name) {
+        return Err(table_not_found(&name.to_string()));
+    }
+    resolved.read_by_policies.insert(name.to_string());
+    let plan = apart(|| plan(running, state, name, view, resolved, depth)).await?;
+    Ok(Arc::new(SealedView::new(relation_of(name, &view.uuid.to_string()), plan)))
+}
+
+/// Plans a view's text where it was written. Its relations are the reader's to be allowed (SECURITY INVOKER), or the
+/// view's owner's (SECURITY DEFINER); policies are the session user's, whoever opens what they stand on.
+async fn plan(
+    running: &Running,
+    state: &SessionState,
+    name: &RelationName,
+    view: &View,
+    resolved: &mut Resolved,
+    depth: usize,
+) -> Result<LogicalPlan, QueryError> {
+    if depth >= VIEW_DEPTH_MAX {
+        return Err(QueryError::new(
+            ErrorKind::Limit,
+            format!("view '{name}' stands on more than {VIEW_DEPTH_MAX} views"),
+        ));
+    }
+    let parsed = dialect::parse(&view.sql).map_err(|_| broken_view(name))?;
+    let dialect::ast::Statement::Sql(mut statement) = parsed else {
+        return Err(broken_view(name));
+    };
+    let Some(running) = &running.within(view) else {
+        return Err(QueryError::new(
+            ErrorKind::Denied,
+            format!("view '{name}' cannot be read: its owner is gone"),
+        )
+        .with_hint("whoever may replace the view can make it anew"));
+    };
+    let is_definer = view.security == ViewSecurity::Definer;
+    let catalogs = match is_definer {
+        true => running.engine.catalog_order.clone(),
+        false => running.path.catalogs.clone(),
+    };
+    let path = SearchPath {
+        catalogs,
+        catalog: view.default_catalog.clone(),
+        namespace: view.default_namespace.clone(),
+    };
+    // A view has sources of its own: a name means what it meant where the view was written.
+    let mut inner = Resolved::default();
+    let plan = plan_in(running, state, &mut statement, &mut inner, &path, depth + 1).await;
+    resolved.verdicts.extend(inner.verdicts);
+    let below = |touched: TouchedTable| TouchedTable { is_below: touched.is_below || is_definer, ..touched };
+    resolved.touched.extend(inner.touched.into_iter().map(below));
+    resolved.read_by_policies.extend(inner.read_by_policies);
+    resolved.reads_catalog |= inner.reads_catalog;
+    aliased(plan.map_err(|error| view_error(name, is_definer, error))?, &view.columns)
+}
+
+/// What a view's reader learns of a fault below it. A relation that she may not see is not named to her (L8), and of
+/// what a view reads with its owner's rights nothing is.
+fn view_error(name: &RelationName, is_definer: bool, error: QueryError) -> QueryError {
+    let kind = error.kind();
+    match kind {
+        ErrorKind::TableNotFound | ErrorKind::SchemaNotFound | ErrorKind::CatalogNotFound => QueryError::new(
+            ErrorKind::TableNotFound,
+            format!("view '{name}' reads a relation that was not found"),
+        ),
+        ErrorKind::Limit | ErrorKind::Cancelled => error,
+        _ if !is_definer => error,
+        ErrorKind::Unavailable => QueryError::new(kind, format!("policy unavailable for view '{name}'"))
+            .with_hint("a row filter below it cannot be evaluated; ask a policy admin"),
+        ErrorKind::Denied => {
+            QueryError::new(kind, format!("view '{name}' cannot be read with its owner's rights"))
+        }
+        _ => QueryError::new(kind, format!("view '{name}' cannot be planned any more")),
+    }
+}
+
+/// Gives a view's columns the names that its definition lists, else those that its query's client would see.
+fn aliased(plan: LogicalPlan, columns: &[String]) -> Result<LogicalPlan, QueryError> {
+    let own = plan.schema().columns();
+    let names: Vec<&str> = match columns {
+        [] => own.iter().map(|column| titles::shown(&column.name)).collect(),
+        listed => listed.iter().map(String::as_str).collect(),
+    };
+    if own.iter().map(|column| column.name.as_str()).eq(names.iter().copied()) {
+        return Ok(plan);
+    }
+    let exprs: Vec<_> = own
+        .iter()
+        .zip(&names)
+        .map(|(column, name)| datafusion::logical_expr::Expr::Column(column.clone()).alias(*name))
+        .collect();
+    LogicalPlanBuilder::from(plan)
+        .project(exprs)
+        .and_then(LogicalPlanBuilder::build)
+        .map_err(|error| from_datafusion(&error))
+}
+
+fn broken_view(name: &RelationName) -> QueryError {
+    QueryError::new(ErrorKind::Internal, format!("the text of view '{name}' does not parse"))
+}
