@@ -29,6 +29,11 @@ pub(crate) struct ByteHasher(u64);
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl ByteHasher {
+    /// One that has seen something already.
+    pub(crate) fn after(hash: u64) -> Self {
+        Self(hash)
+    }
+
     fn add(&mut self, word: u64) {
         let product = u128::from(self.0 ^ word ^ 0xA076_1D64_78BD_642F) * u128::from(MULTIPLIER);
         // Folding keeps what the multiplication moved into the upper half.
@@ -59,6 +64,10 @@ impl Hasher for ByteHasher {
             Some(last) => self.add(u64::from_le_bytes(*last)),
             None => self.add(few(rest)),
         }
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.add(word);
     }
 
     fn write_usize(&mut self, length: usize) {

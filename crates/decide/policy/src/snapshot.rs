@@ -8,6 +8,8 @@ mod granted;
 mod index;
 mod membership;
 mod names;
+mod node;
+mod node_map;
 mod order;
 mod policy;
 mod repository;

@@ -30,9 +30,12 @@ struct Args {
     /// Writes the figures to this file as well.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Asks one world over and over, for a profiler: so many policies.
-    #[arg(long, value_name = "POLICIES", hide = true)]
-    spin: Option<u32>,
+    /// Asks worlds over and over, for a profiler: so many policies each.
+    #[arg(long, value_name = "POLICIES", value_delimiter = ',', hide = true)]
+    spin: Vec<u32>,
+    /// How many different requests those are: the more, the less of them is in the processor's caches.
+    #[arg(long, value_name = "REQUESTS", default_value_t = 5_000, hide = true)]
+    of: usize,
     /// Asks a small world once, for a count of instructions.
     #[arg(long, hide = true)]
     count: bool,
@@ -53,8 +56,8 @@ fn run(args: &Args) -> Result<()> {
         return suite::count();
     }
     bench_report::must_be_release("decide", args.quick)?;
-    if let Some(n_policies) = args.spin {
-        return suite::spin(n_policies);
+    if !args.spin.is_empty() {
+        return suite::spin(&args.spin, args.of);
     }
     let form = if args.quick { suite::Form::QUICK } else { suite::Form::FULL };
     let report = suite::run(form)?;

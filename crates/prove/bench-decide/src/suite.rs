@@ -337,19 +337,17 @@ fn remarks(form: Form, load: Option<f64>) -> Vec<String> {
 /// How often all requests are asked for a profiler.
 const N_SPINS: usize = 20;
 
-/// Asks one world over and over, so that a profiler has something to look at.
+/// Asks worlds over and over, so that a profiler has something to look at.
 ///
 /// # Errors
 /// The engine fails.
-pub(crate) fn spin(n_policies: u32) -> Result<()> {
-    let ready = [prepare(Form::QUICK, n_policies)?];
-    for contender in &mut ours(&ready)? {
-        let busy = Busy::start();
-        for _ in 0..N_SPINS {
-            contender.ask_all()?;
-        }
-        let nanos = busy.nanos() as f64 / (N_SPINS as f64 * contender.n_requests() as f64);
-        println!("{}: {nanos:.0} ns a decision", contender.name());
+pub(crate) fn spin(sizes: &[u32], n_requests: usize) -> Result<()> {
+    let form = Form { n_requests, ..Form::QUICK };
+    let ready = sizes.iter().map(|n| prepare(form, *n)).collect::<Result<Vec<_>>>()?;
+    let mut contenders = ours(&ready)?;
+    for (times, contender) in rounds(&mut contenders, N_SPINS)?.iter().zip(&contenders) {
+        let (name, mean, median) = (contender.name(), times.mean(), times.quantile(0.5));
+        println!("{name}: {mean:.0} ns a decision, half of all within {median:.0}");
     }
     Ok(())
 }

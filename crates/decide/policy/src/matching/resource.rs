@@ -58,7 +58,7 @@ impl MatchScope {
 }
 
 /// The outline of a resource that an index finds if, and only if, it matches: then nothing more need be compared.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outline {
     /// The levels from the root inwards.
     levels: [u8; OUTLINE_LEVELS],

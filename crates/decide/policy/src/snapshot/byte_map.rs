@@ -30,7 +30,7 @@ pub(crate) struct Entry<V> {
 
 /// A text, short ones without memory of their own.
 #[derive(Clone, Debug)]
-enum Key {
+pub(super) enum Key {
     Short(u8, [u8; SHORT_BYTES]),
     Long(Box<[u8]>),
 }
@@ -38,7 +38,7 @@ enum Key {
 const SHORT_BYTES: usize = 22;
 
 impl Key {
-    fn new(text: &[u8]) -> Self {
+    pub(super) fn new(text: &[u8]) -> Self {
         let mut bytes = [0; SHORT_BYTES];
         match (u8::try_from(text.len()), bytes.get_mut(..text.len())) {
             (Ok(length), Some(place)) => {
@@ -49,7 +49,8 @@ impl Key {
         }
     }
 
-    fn bytes(&self) -> &[u8] {
+    #[inline]
+    pub(super) fn bytes(&self) -> &[u8] {
         match self {
             Self::Short(length, bytes) => bytes.get(..usize::from(*length)).unwrap_or(bytes),
             Self::Long(bytes) => bytes,
@@ -74,14 +75,6 @@ impl<V: Clone> ByteMap<V> {
             Self::Large(shards, _) => shards.get(place_of(key.hash, shards.len()))?,
         };
         shard.find(key.hash, |entry| entry.key.bytes() == key.bytes).map(|entry| &entry.value)
-    }
-
-    pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
-        let (small, large): (_, &[_]) = match self {
-            Self::Small(shard) => (Some(shard), &[]),
-            Self::Large(shards, _) => (None, shards),
-        };
-        small.into_iter().chain(large.iter().map(Arc::as_ref)).flatten().map(|entry| &entry.value)
     }
 
     /// The value of a key, made if it is not there, to be changed.
@@ -157,6 +150,5 @@ mod tests {
         assert!((0..10_000).all(|n| copy.get(key(n).as_bytes()) == Some(&n)));
         assert_eq!(map.get(key(77).as_bytes()), Some(&0));
         assert_eq!(map.get(b"nothing"), None);
-        assert_eq!(copy.values().count(), 10_000);
     }
 }

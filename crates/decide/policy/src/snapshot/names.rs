@@ -125,22 +125,25 @@ const USER_INLINE: usize = 24;
 
 /// A set of principals that may hold more than was put in, and says at once of most that they are not there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Marks(u128);
+pub(crate) struct Marks([u64; 2]);
 
 impl Marks {
     /// Whoever it is, known by a number or not.
-    pub(crate) const EVERYBODY: Self = Self(1 << 127);
+    pub(crate) const EVERYBODY: Self = Self([0, 1 << 63]);
 
     /// `kind` tells numbers of users, groups and roles apart.
     pub(crate) fn add(&mut self, kind: MarkKind, number: u32) {
         let word = u64::from(number) << 2 | kind as u64;
         // The last bit stands for everybody.
-        self.0 |= 1 << (word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 57).min(126);
+        let bit = (word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 57).min(126);
+        let [low, high] = &mut self.0;
+        *if bit < 64 { low } else { high } |= 1 << (bit % 64);
     }
 
     /// Whether one of these may be whoever has the marks `who`.
     pub(crate) fn may_name(self, who: Self) -> bool {
-        self.0 & (who.0 | Self::EVERYBODY.0) != 0
+        let ([low, high], [who_low, who_high], [_, everybody]) = (self.0, who.0, Self::EVERYBODY.0);
+        low & who_low | high & (who_high | everybody) != 0
     }
 }
 

@@ -23,14 +23,14 @@ pub(crate) struct EvalOrder {
 
 impl EvalOrder {
     /// A number that is less where this comes first.
-    pub(crate) fn rank(&self) -> u64 {
+    pub(crate) fn rank(&self) -> u32 {
         let priority = match self.priority {
             Priority::Override => 0,
             Priority::Normal => 1,
         };
-        // Scores are far from where the sign would matter.
-        let score = u32::try_from(self.score.max(0)).unwrap_or(0);
-        priority << 33 | u64::from(self.cannot_deny) << 32 | u64::from(score)
+        // Scores are far from where the sign or the upper bits would matter.
+        let score = u32::try_from(self.score).unwrap_or(0).min((1 << 30) - 1);
+        priority << 31 | u32::from(self.cannot_deny) << 30 | score
     }
 
     pub(crate) fn compare(&self, other: &Self) -> Ordering {

@@ -18,6 +18,8 @@ pub(crate) type Candidates<'s> = SmallVec<[&'s CompiledPolicy; 32]>;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PolicyIndex {
     policies: Slots,
+    /// The outlines that occur, each once.
+    outlines: Vec<Outline>,
     index: Index,
     /// Those that cannot be read well enough to say what they are about, and so are about everything.
     everywhere: Vec<Slot>,
@@ -29,7 +31,7 @@ pub(crate) struct Found<'s> {
     pub(crate) policy: &'s CompiledPolicy,
     /// How its resource lies to the request; `None`: that must still be tried.
     pub(crate) lies: Option<MatchType>,
-    rank: u64,
+    rank: u32,
 }
 
 impl Found<'_> {
@@ -42,22 +44,23 @@ impl Found<'_> {
 /// What is found, without memory of its own.
 pub(crate) type FoundAll<'s> = SmallVec<[Found<'s>; 8]>;
 
-/// A policy in its slot.
+/// A policy in its slot. Two of them fill a line of the processor's cache.
 #[derive(Clone, Debug)]
+#[repr(align(32))]
 struct Slotted {
     policy: Arc<CompiledPolicy>,
-    rank: u64,
     marks: Marks,
-    outline: Option<Outline>,
+    rank: u32,
+    /// Its place among the outlines.
+    outline: Option<u8>,
 }
 
-impl Slotted {
-    fn new(policy: CompiledPolicy) -> Self {
-        let outline = match &*policy.resources {
-            [only] if !policy.is_everywhere && Index::is_sorted_in(only) => only.outline(),
-            _ => None,
-        };
-        Self { rank: policy.order.rank(), marks: policy.marks(), outline, policy: Arc::new(policy) }
+const _: () = assert!(size_of::<Option<Slotted>>() == 32, "two slots fill one line of the processor's cache");
+
+fn outline_of(policy: &CompiledPolicy) -> Option<Outline> {
+    match &*policy.resources {
+        [only] if !policy.is_everywhere && Index::is_sorted_in(only) => only.outline(),
+        _ => None,
     }
 }
 
@@ -118,8 +121,9 @@ impl Slots {
 impl PolicyIndex {
     /// Returns where the policy stands from now on.
     pub(crate) fn insert(&mut self, policy: CompiledPolicy) -> Slot {
-        let slotted = Slotted::new(policy);
-        let policy = Arc::clone(&slotted.policy);
+        let outline = outline_of(&policy).and_then(|outline| self.outline_number(outline));
+        let (rank, marks, policy) = (policy.order.rank(), policy.marks(), Arc::new(policy));
+        let slotted = Slotted { rank, marks, outline, policy: Arc::clone(&policy) };
         let slot = self.policies.add(slotted);
         for resource in &policy.resources {
             self.index.insert(resource, slot);
@@ -136,6 +140,16 @@ impl PolicyIndex {
             self.index.remove(resource, slot);
         }
         self.everywhere.retain(|other| *other != slot);
+    }
+
+    /// A definition has few outlines; what has one too many is compared.
+    fn outline_number(&mut self, outline: Outline) -> Option<u8> {
+        let known = self.outlines.iter().position(|known| *known == outline);
+        let at = u8::try_from(known.unwrap_or(self.outlines.len())).ok()?;
+        if known.is_none() {
+            self.outlines.push(outline);
+        }
+        Some(at)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -168,11 +182,14 @@ impl PolicyIndex {
     ) {
         let mut found = index::Slots::new();
         self.index.find(request, reach, &mut found);
+        // All of them are fetched before any is looked at, so that memory is waited for once.
+        let counted: SmallVec<[(&Slotted, bool); 32]> =
+            self.slotted(&found).map(|slotted| (slotted, counts(slotted.marks))).collect();
         let has_keys = request.has_keys();
-        for slotted in self.slotted(&found).filter(|slotted| counts(slotted.marks)) {
-            let outline = slotted.outline.as_ref().filter(|_| has_keys);
+        for (slotted, _) in counted.iter().filter(|(_, counts)| *counts) {
+            let Slotted { policy, rank, outline, .. } = slotted;
+            let outline = outline.filter(|_| has_keys).and_then(|at| self.outlines.get(usize::from(at)));
             let lies = outline.map(|outline| outline.match_type(request));
-            let Slotted { policy, rank, .. } = slotted;
             all.push(Found { policy, lies, rank: *rank });
         }
     }
