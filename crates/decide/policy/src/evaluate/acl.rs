@@ -215,7 +215,7 @@ impl Snapshot {
         let counts: Vec<&CompiledItem> = items
             .iter()
             .filter(is_asked)
-            .filter(|item| asked.held(&item.conditions, None) == Held::Met)
+            .filter(|item| asked.held(item.conditions(), None) == Held::Met)
             .collect();
         let lists =
             [&written.items, &written.deny_items, &written.allow_exceptions, &written.deny_exceptions];

@@ -73,7 +73,7 @@ fn first_item(
             return false;
         }
         let own = match target {
-            Target::Access(..) | Target::Delegated(_) => asked.held(&item.conditions, tag),
+            Target::Access(..) | Target::Delegated(_) => asked.held(item.conditions(), tag),
             Target::AnyDelegation => Held::Met,
         };
         match all.and(own) {
@@ -116,7 +116,7 @@ pub(crate) fn first_rule<T>(
             continue;
         }
         let Ok(at) = u16::try_from(at) else { return FirstItem::Nobody };
-        match all.and(asked.held(&item.conditions, tag)) {
+        match all.and(asked.held(item.conditions(), tag)) {
             Held::Met => return FirstItem::Found(at),
             Held::Unknown => return FirstItem::Unknown(at),
             Held::NotMet => {}

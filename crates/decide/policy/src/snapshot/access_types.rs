@@ -127,8 +127,12 @@ pub(crate) fn items_of(policy: &Policy) -> impl Iterator<Item = &Item> {
 pub(crate) struct AccessSet {
     /// The first 64, which are all that most definitions have.
     first: u64,
-    more: Box<[u64]>,
+    more: Option<Box<MoreBits>>,
 }
+
+/// Behind one thin pointer, because hardly any set has it.
+#[derive(Clone, Debug, Default)]
+struct MoreBits(Vec<u64>);
 
 impl AccessSet {
     pub(crate) fn insert(&mut self, number: AccessNumber) {
@@ -137,35 +141,38 @@ impl AccessSet {
             None => self.first |= bit,
             Some(word) => {
                 self.make_room(word + 1);
-                self.more.get_mut(word).into_iter().for_each(|bits| *bits |= bit);
+                self.more.iter_mut().flat_map(|more| more.0.get_mut(word)).for_each(|bits| *bits |= bit);
             }
         }
     }
 
     fn make_room(&mut self, n_more: usize) {
-        if self.more.len() < n_more {
-            let mut more = std::mem::take(&mut self.more).into_vec();
-            more.resize(n_more, 0);
-            self.more = more.into_boxed_slice();
+        if self.more().len() < n_more {
+            self.more.get_or_insert_default().0.resize(n_more, 0);
         }
+    }
+
+    fn more(&self) -> &[u64] {
+        self.more.as_ref().map_or(&[], |more| &more.0)
     }
 
     pub(crate) fn has(&self, number: AccessNumber) -> bool {
         let bits = match usize::from(number / 64).checked_sub(1) {
             None => self.first,
-            Some(word) => self.more.get(word).copied().unwrap_or(0),
+            Some(word) => self.more().get(word).copied().unwrap_or(0),
         };
         bits & (1 << (number % 64)) != 0
     }
 
     pub(crate) fn len(&self) -> u32 {
-        self.first.count_ones() + self.more.iter().map(|bits| bits.count_ones()).sum::<u32>()
+        self.first.count_ones() + self.more().iter().map(|bits| bits.count_ones()).sum::<u32>()
     }
 
     pub(crate) fn extend(&mut self, other: &Self) {
         self.first |= other.first;
-        self.make_room(other.more.len());
-        for (mine, theirs) in self.more.iter_mut().zip(&other.more) {
+        self.make_room(other.more().len());
+        let mine = self.more.iter_mut().flat_map(|more| &mut more.0);
+        for (mine, theirs) in mine.zip(other.more()) {
             *mine |= theirs;
         }
     }

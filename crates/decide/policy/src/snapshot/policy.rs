@@ -19,11 +19,12 @@ use crate::normalise::policy_for_component;
 use crate::schedule::{Schedule, ScheduleReading};
 use crate::script::ScriptError;
 
-/// A policy in the form in which requests are compared with it. What most requests look at stands close together.
+/// A policy in the form in which requests are compared with it. What most requests look at stands close together at the
+/// beginning, so that it takes few lines of the processor's cache.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct CompiledPolicy {
-    pub(crate) id: PolicyId,
-    pub(crate) version: i64,
+    rest: Option<Box<Rest>>,
     pub(crate) order: EvalOrder,
     pub(crate) is_enabled: bool,
     pub(crate) is_audit_enabled: bool,
@@ -32,11 +33,12 @@ pub(crate) struct CompiledPolicy {
     pub(crate) is_everywhere: bool,
     /// Whether the policy or an item of it has conditions.
     pub(crate) has_conditions: bool,
-    /// Denials, exceptions from them, allows, exceptions from those.
-    items: SmallVec<[CompiledItem; 1]>,
     /// Where in `items` each of the lists ends.
     ends: [u32; 3],
-    rest: Option<Box<Rest>>,
+    /// Denials, exceptions from them, allows, exceptions from those.
+    items: SmallVec<[CompiledItem; 1]>,
+    pub(crate) id: PolicyId,
+    pub(crate) version: i64,
     pub(crate) name: Box<str>,
     /// Of the zone with this name; empty: of none.
     pub(crate) zone: Box<str>,
@@ -306,10 +308,13 @@ fn sorted(
     faults: &mut Vec<String>,
 ) -> Box<[CompiledItem]> {
     let items = items.iter().enumerate().filter(|_| counts);
-    let mut compiled: Vec<CompiledItem> =
-        items.map(|(place, item)| CompiledItem::new(item, place, with, faults)).collect();
-    compiled.sort_by_key(|item| item.score);
-    compiled.into_boxed_slice()
+    let compiled = items.map(|(place, item)| {
+        let compiled = CompiledItem::new(item, place, with, faults);
+        (order::item_score(item, &compiled.access, with.implied), compiled)
+    });
+    let mut compiled: Vec<(i32, CompiledItem)> = compiled.collect();
+    compiled.sort_by_key(|(score, _)| *score);
+    compiled.into_iter().map(|(_, item)| item).collect()
 }
 
 /// The items of a mask or filter policy, in the order in which they are written.
@@ -374,22 +379,55 @@ fn spelled(policy: &Policy, with: &Reading<'_>) -> Option<Box<[Box<str>]>> {
 #[derive(Clone, Debug)]
 pub(crate) struct CompiledItem {
     pub(crate) access: AccessSet,
-    pub(crate) conditions: Box<[Condition]>,
+    conditions: Option<Box<Conditions>>,
     pub(crate) delegate_admin: bool,
     /// The numbers of users, then those of groups, then those of roles, each in ascending order.
-    named: SmallVec<[u32; NAMED_INLINE]>,
+    named: Named,
     n_users: u32,
     n_users_and_groups: u32,
     is_any_user: bool,
     is_owner: bool,
     is_public: bool,
-    score: i32,
     /// Its place in the policy's own list, from 0.
     pub(crate) place: u16,
 }
 
+const _: () =
+    assert!(size_of::<CompiledItem>() == 64, "an item is no larger than a line of the processor's cache");
+
+/// Behind one thin pointer, because few items have any.
+#[derive(Clone, Debug)]
+struct Conditions(Box<[Condition]>);
+
 /// Principals of an item that are held without memory of their own.
 const NAMED_INLINE: usize = 4;
+
+/// The numbers of principals.
+#[derive(Clone, Debug)]
+enum Named {
+    Few(u8, [u32; NAMED_INLINE]),
+    Many(Box<[u32]>),
+}
+
+impl Named {
+    fn new(numbers: &[u32]) -> Self {
+        let mut few = [0; NAMED_INLINE];
+        match (u8::try_from(numbers.len()), few.get_mut(..numbers.len())) {
+            (Ok(n), Some(place)) => {
+                place.copy_from_slice(numbers);
+                Self::Few(n, few)
+            }
+            _ => Self::Many(numbers.into()),
+        }
+    }
+
+    fn all(&self) -> &[u32] {
+        match self {
+            Self::Few(n, numbers) => numbers.get(..usize::from(*n)).unwrap_or(numbers),
+            Self::Many(numbers) => numbers,
+        }
+    }
+}
 
 /// By which of its principals an item reaches somebody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -404,9 +442,8 @@ pub(crate) enum Reached {
 impl CompiledItem {
     fn new(item: &Item, place: usize, with: &mut Reading<'_>, faults: &mut Vec<String>) -> Self {
         let access = with.implied.granted(&item.accesses, with.types);
-        let score = order::item_score(item, &access, with.implied);
         let names = &mut *with.names;
-        let mut named = SmallVec::new();
+        let mut named: SmallVec<[u32; NAMED_INLINE]> = SmallVec::new();
         let mut add = |found: &mut dyn Iterator<Item = u32>| {
             let mut found: SmallVec<[u32; NAMED_INLINE]> = found.collect();
             found.sort_unstable();
@@ -419,17 +456,17 @@ impl CompiledItem {
         let groups = item.groups.iter().filter(|name| *name != PUBLIC);
         let n_users_and_groups = add(&mut groups.map(|name| names.intern_group(name)));
         add(&mut item.roles.iter().map(|name| names.intern_role(name)));
+        let conditions = conditions(&item.conditions, &with.conditions, faults);
         Self {
             access,
-            conditions: conditions(&item.conditions, &with.conditions, faults),
+            conditions: (!conditions.is_empty()).then(|| Box::new(Conditions(conditions))),
             delegate_admin: item.delegate_admin,
-            named,
+            named: Named::new(&named),
             n_users,
             n_users_and_groups,
             is_any_user: item.users.iter().any(|name| name == ANY_USER),
             is_owner: item.users.iter().any(|name| name == OWNER),
             is_public: item.groups.iter().any(|name| name == PUBLIC),
-            score,
             place: u16::try_from(place).unwrap_or(u16::MAX),
         }
     }
@@ -444,16 +481,20 @@ impl CompiledItem {
         marks
     }
 
+    pub(crate) fn conditions(&self) -> &[Condition] {
+        self.conditions.as_ref().map_or(&[], |conditions| &conditions.0)
+    }
+
     fn users(&self) -> &[u32] {
-        self.named.get(..as_usize(self.n_users)).unwrap_or_default()
+        self.named.all().get(..as_usize(self.n_users)).unwrap_or_default()
     }
 
     fn groups(&self) -> &[u32] {
-        self.named.get(as_usize(self.n_users)..as_usize(self.n_users_and_groups)).unwrap_or_default()
+        self.named.all().get(as_usize(self.n_users)..as_usize(self.n_users_and_groups)).unwrap_or_default()
     }
 
     fn roles(&self) -> &[u32] {
-        self.named.get(as_usize(self.n_users_and_groups)..).unwrap_or_default()
+        self.named.all().get(as_usize(self.n_users_and_groups)..).unwrap_or_default()
     }
 
     /// Whether the item lists this user, also by a name that stands for somebody.
