@@ -163,6 +163,9 @@ impl Index {
     /// that memory is waited for once.
     fn guesses(&self, levels: &[RequestLevel<'_>]) -> [Option<Guess<'_>>; GUESSES] {
         let mut guesses = [None; GUESSES];
+        if self.nodes.is_small() {
+            return guesses;
+        }
         let mut hash = PathHash::ROOT;
         for (guess, level) in guesses.iter_mut().zip(levels) {
             let key = level.keys().and_then(|mut keys| keys.next());

@@ -14,6 +14,9 @@ use crate::quick_hash::{ByteHasher, hash_of};
 /// takes 896, and few shards exceed the average by as much as is left.
 const SHARD_NODES_MAX: usize = 832;
 
+/// As many shards as the nearest caches hold.
+const SMALL_SHARDS: usize = 2;
+
 /// The hash of a path of edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PathHash(u64);
@@ -86,6 +89,12 @@ impl NodeMap {
     pub(super) fn get(&self, way: &Way<'_>) -> Option<&Node> {
         let shard = self.shards.get(place_of(way.hash, self.shards.len()))?;
         shard.find(way.hash.0, |entry| entry.is(way)).map(|entry| &entry.node)
+    }
+
+    /// Whether all of it is likely to be at hand in the processor's caches.
+    #[inline]
+    pub(super) fn is_small(&self) -> bool {
+        self.shards.len() <= SMALL_SHARDS
     }
 
     /// What may be at the end of a path; whether it is must still be asked.

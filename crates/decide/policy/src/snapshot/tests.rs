@@ -166,6 +166,30 @@ fn the_index_finds_what_a_scan_finds() {
 }
 
 #[test]
+fn among_thousands_of_names_each_is_found_and_no_other() {
+    let on = |database: i64, table: i64| format!("database=db{database} table=t{table}");
+    let all = (0..3_000).map(|n| Draft::access(n + 1, &on(n / 10, n)).allow("bob"));
+    let before = snapshot(all.collect::<Vec<_>>());
+    let number = |policy: &Policy| policy.name.strip_prefix('p').and_then(|n| n.parse::<i64>().ok());
+    let of_even = |policy: &&Policy| number(policy).is_some_and(|n| n % 2 == 1);
+    let even = before.state().policies.values().filter(of_even).map(|policy| policy.id).collect();
+    let after = before.apply(&Change { delete_policies: even, ..Change::default() }, Version(7)).unwrap();
+    let says = |snapshot: &Snapshot, on: &str, access: &str| ask(snapshot, "bob", on, access, None).access;
+    for n in 0..3_000 {
+        assert_eq!(says(&before, &on(n / 10, n), "select"), Decision::Allowed, "{n}");
+        let left = if n % 2 == 0 { Decision::Undetermined } else { Decision::Allowed };
+        assert_eq!(says(&after, &on(n / 10, n), "select"), left, "{n} after the even ones are gone");
+        for other in [on(n / 10 + 1, n), on(n + 300, n), on(n / 10, n + 3_000)] {
+            assert_eq!(says(&before, &other, "select"), Decision::Undetermined, "{other}");
+        }
+    }
+    for n in 0..300 {
+        assert_eq!(says(&before, &format!("database=db{n}"), "_any"), Decision::Allowed, "below db{n}");
+        assert_eq!(says(&before, &format!("database=db{}", n + 300), "_any"), Decision::Undetermined);
+    }
+}
+
+#[test]
 fn two_services_cannot_claim_one_catalog() {
     let mut state = crate::bootstrap::initial_state(&["a", "b"], "root", None);
     let configs = &mut state.services.get_mut("query_b").unwrap().configs;
