@@ -315,7 +315,7 @@ impl<'s> Search<'s, '_> {
         }
     }
 
-    /// Everything that is found by a text.
+    /// Everything that is found by a text; some of it twice.
     fn by_text<'n>(&self, node: &'n Node) -> impl Iterator<Item = (&'s Node, PathHash)> + use<'n, 's> {
         let (nodes, number) = (self.nodes, node.number);
         node.texts().flat_map(move |hash| nodes.reached_by(hash, number).map(move |node| (node, hash)))
