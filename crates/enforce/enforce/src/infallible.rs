@@ -31,7 +31,7 @@ pub fn cannot_fail(expr: &Expr, schema: &Schema) -> bool {
         return true;
     }
     match expr {
-        Expr::Column(_) | Expr::Literal(..) => true,
+        Expr::Column(_) | Expr::OuterReferenceColumn(..) | Expr::Literal(..) => true,
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => match op {
             Operator::And
             | Operator::Or

@@ -4,6 +4,7 @@ mod barrier;
 mod blank;
 mod leaf;
 mod physical_verifier;
+mod steady;
 mod veil;
 mod view;
 

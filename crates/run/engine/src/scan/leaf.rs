@@ -23,8 +23,9 @@ use datafusion::physical_expr::expressions::{Column as PhysicalColumn, Literal};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::filter::FilterExecBuilder;
 use datafusion::physical_plan::projection::ProjectionExec;
-use enforce::{Clearance, ColumnVerdict, bare_schema, bare_type, cannot_fail, is_harmless};
+use enforce::{Clearance, ColumnVerdict, bare_schema, bare_type, is_harmless};
 
+use super::steady::is_steady_filter;
 use super::{BarrierExec, Passage, Veil, ViewPlan, ViewProvider};
 use crate::policy_expr::has_query;
 
@@ -89,7 +90,7 @@ impl GovernedProvider {
     /// Whether the row filters have an answer for whatever is stored: only then may anything run beside them.
     fn is_steady(&self) -> bool {
         let schema = self.clearance.raw_schema();
-        self.clearance.verdict().filters.iter().all(|filter| cannot_fail(filter, schema))
+        self.clearance.verdict().filters.iter().all(|filter| is_steady_filter(filter, schema))
     }
 
     fn passage(&self) -> Passage {

@@ -7,12 +7,12 @@ use async_trait::async_trait;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::Result;
-use datafusion::common::tree_node::TreeNode;
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, JoinType, LogicalPlan, LogicalPlanBuilder, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use enforce::{QueryId, bare_schema, cannot_fail};
+use enforce::{QueryId, bare_schema};
 
+use super::steady::is_steady_view;
 use super::{BarrierExec, Passage};
 
 /// A view's text as it was planned over sealed sources; nothing in it can run yet.
@@ -38,7 +38,7 @@ impl ViewProvider {
     pub(crate) fn new(plan: LogicalPlan, query: QueryId) -> Self {
         let schema = bare(plan.schema().as_arrow());
         let computed = computed(&plan);
-        let passage = if is_steady(&plan) { Passage::Columns } else { Passage::Shut };
+        let passage = if is_steady_view(&plan) { Passage::Columns } else { Passage::Shut };
         Self { plan, schema, query, computed, passage }
     }
 
@@ -121,18 +121,6 @@ fn computed(plan: &LogicalPlan) -> Vec<bool> {
 
 fn quoted(name: &str) -> Expr {
     Expr::Column(datafusion::common::Column::from_name(name))
-}
-
-/// Whether the conditions of a view's text have an answer for every row that they meet.
-fn is_steady(plan: &LogicalPlan) -> bool {
-    let may_fail = |node: &LogicalPlan| match node {
-        LogicalPlan::Filter(filter) => !cannot_fail(&filter.predicate, filter.input.schema().as_arrow()),
-        LogicalPlan::Join(join) => {
-            join.filter.as_ref().is_some_and(|filter| !cannot_fail(filter, join.schema.as_arrow()))
-        }
-        _ => false,
-    };
-    plan.exists(|node| Ok(may_fail(node))).is_ok_and(|may_fail| !may_fail)
 }
 
 /// A schema as governed scans have it: names, types and nullability.
