@@ -11,6 +11,10 @@ use sluice::demo::{self, DemoOptions};
 use sluice::shell::{self, Ending, Format, Input, ShellOptions};
 use sluice::{Options, Server, log, serve};
 
+/// Of each thread that plans and runs statements: plans are trees, and are walked from the root down. Memory is taken as
+/// far down as a thread gets.
+const STACK_BYTES: usize = 16 * 1024 * 1024;
+
 /// Governed SQL for the lakehouse, in one binary.
 ///
 /// The first gate decides whether you may open a table; the second decides what flows out of it.
@@ -274,7 +278,11 @@ fn inputs(file: Option<PathBuf>) -> Result<Inputs> {
 }
 
 fn runtime() -> Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build().context("the runtime does not start")
+    tokio::runtime::Builder::new_multi_thread()
+        .thread_stack_size(STACK_BYTES)
+        .enable_all()
+        .build()
+        .context("the runtime does not start")
 }
 
 fn on_error_stop(set: &[String]) -> Result<bool> {
