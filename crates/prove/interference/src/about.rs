@@ -33,7 +33,7 @@ const OF_A_TABLE: [&str; 30] = [
     "EXPLAIN ANALYZE SELECT * FROM g.{t}",
     "EXPLAIN VERBOSE SELECT * FROM g.{t}",
     "EXPLAIN FORMAT JSON SELECT * FROM g.{t}",
-    "SELECT * FROM g.{t} TABLESAMPLE BERNOULLI (50)",
+    "SELECT * FROM g.{t} TABLESAMPLE BERNOULLI (100)",
 ];
 
 const OF_ALL: [&str; 19] = [
