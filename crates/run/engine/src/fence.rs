@@ -7,14 +7,17 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{JoinType, Result, Statistics, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::aggregates::{AggregateExec, PhysicalGroupBy};
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
 use datafusion::physical_plan::filter_pushdown::{
     ChildPushdownResult, FilterDescription, FilterPushdownPhase, FilterPushdownPropagation,
 };
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
+use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
 };
@@ -33,6 +36,11 @@ pub(crate) struct PutFences;
 impl PhysicalOptimizerRule for PutFences {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|node| {
+            if let Some(aggregate) = node.downcast_ref::<AggregateExec>()
+                && !aggregate.group_expr().is_single()
+            {
+                return over_fence(aggregate).map(Transformed::yes);
+            }
             let wanted = fences(node.as_ref());
             let mut children = Vec::new();
             let mut is_changed = false;
@@ -87,10 +95,45 @@ fn fences(node: &dyn ExecutionPlan) -> Vec<Option<Fence>> {
     if let Some(join) = node.downcast_ref::<SortMergeJoinExec>() {
         return sides(join.join_type());
     }
-    match node.downcast_ref::<AggregateExec>() {
-        Some(aggregate) if !aggregate.group_expr().is_single() => vec![Some(Fence::Constants)],
-        _ => Vec::new(),
+    Vec::new()
+}
+
+/// Grouping sets over a fence. A group that is an expression of no column becomes a column below the fence, or it would
+/// be a constant of itself.
+fn over_fence(aggregate: &AggregateExec) -> Result<Arc<dyn ExecutionPlan>> {
+    let input = aggregate.input();
+    let schema = input.schema();
+    let own = schema.fields().iter().enumerate();
+    let mut columns: Vec<(Arc<dyn PhysicalExpr>, String)> =
+        own.map(|(at, field)| (Arc::new(Column::new(field.name(), at)) as _, field.name().clone())).collect();
+    let n_own = columns.len();
+    let group = aggregate.group_expr();
+    let mut groups = Vec::with_capacity(group.expr().len());
+    for (expr, name) in group.expr() {
+        if !collect_columns(expr).is_empty() {
+            groups.push((Arc::clone(expr), name.clone()));
+            continue;
+        }
+        let title = format!("\u{0}group {}", columns.len());
+        groups.push((Arc::new(Column::new(&title, columns.len())) as Arc<dyn PhysicalExpr>, name.clone()));
+        columns.push((Arc::clone(expr), title));
     }
+    let below: Arc<dyn ExecutionPlan> = match columns.len() > n_own {
+        true => Arc::new(ProjectionExec::try_new(columns, Arc::clone(input))?),
+        false => Arc::clone(input),
+    };
+    let sets = PhysicalGroupBy::new(groups, group.null_expr().to_vec(), group.groups().to_vec(), true);
+    let (aggregates, filters) = (aggregate.aggr_expr().to_vec(), aggregate.filter_expr().to_vec());
+    let fenced = Arc::new(FenceExec::new(below, Fence::Constants));
+    let over = AggregateExec::try_new(
+        *aggregate.mode(),
+        sets,
+        aggregates,
+        filters,
+        fenced,
+        aggregate.input_schema(),
+    )?;
+    Ok(Arc::new(over))
 }
 
 /// Where a join gives NULLs in the place of an input's values.
@@ -194,5 +237,39 @@ impl ExecutionPlan for FenceExec {
         _: &ConfigOptions,
     ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
         Ok(FilterPushdownPropagation::if_all(child_pushdown_result))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::arrow::datatypes::{DataType, Field, Schema};
+    use datafusion::common::ScalarValue;
+    use datafusion::physical_expr::expressions::Literal;
+    use datafusion::physical_plan::aggregates::AggregateMode;
+    use datafusion::physical_plan::empty::EmptyExec;
+
+    use super::*;
+
+    #[test]
+    fn a_group_that_is_a_constant_of_itself_is_none_above_grouping_sets() {
+        let schema = Arc::new(Schema::new(vec![Field::new("x", DataType::Int32, true)]));
+        let five = |value| Arc::new(Literal::new(ScalarValue::Int32(value))) as Arc<dyn PhysicalExpr>;
+        let x = Arc::new(Column::new("x", 0)) as Arc<dyn PhysicalExpr>;
+        let sets = PhysicalGroupBy::new(
+            vec![(five(Some(5)), "five".to_owned()), (x, "x".to_owned())],
+            vec![(five(None), "five".to_owned()), (five(None), "x".to_owned())],
+            vec![vec![false, false], vec![true, false]],
+            true,
+        );
+        let empty = Arc::new(EmptyExec::new(Arc::clone(&schema)));
+        let plan =
+            AggregateExec::try_new(AggregateMode::Partial, sets, vec![], vec![], empty, schema).unwrap();
+        let plan: Arc<dyn ExecutionPlan> = Arc::new(plan);
+        assert!(!plan.equivalence_properties().constants().is_empty());
+        let names = plan.schema();
+        let fenced = PutFences.optimize(plan, &ConfigOptions::default()).unwrap();
+        assert!(fenced.equivalence_properties().constants().is_empty());
+        assert_eq!(fenced.schema(), names);
+        assert_eq!(fenced.children()[0].name(), "FenceExec");
     }
 }
