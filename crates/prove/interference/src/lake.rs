@@ -122,9 +122,12 @@ fn table(name: &'static str, dice: &mut Dice) -> Table {
         }
     }
     if columns.len() < 3 {
-        columns.push(COLUMNS[0].clone());
-        columns.push(COLUMNS[4].clone());
-        columns.dedup_by(|a, b| a.name == b.name);
+        for at in [0, 4] {
+            let column = &COLUMNS[at];
+            if columns.iter().all(|own| own.name != column.name) {
+                columns.push(column.clone());
+            }
+        }
     }
     let may_part = |column: &&Column| matches!(column.name, "f" | "a");
     let partition =
