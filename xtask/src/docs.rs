@@ -4,6 +4,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::claims;
 use crate::suites::Context;
 use crate::tally::Tally;
 
@@ -23,6 +24,9 @@ pub(crate) fn write(context: &Context) -> Result<()> {
             .with_context(|| format!("`{}` cannot be written", page.path))?;
         println!("wrote {}", page.path);
     }
+    std::fs::write(context.root.join(claims::PAGE), claims::page(&context.root)?)
+        .with_context(|| format!("`{}` cannot be written", claims::PAGE))?;
+    println!("wrote {}", claims::PAGE);
     if let Some(text) = compatibility(context)? {
         std::fs::write(context.root.join(COMPATIBILITY), text)
             .with_context(|| format!("`{COMPATIBILITY}` cannot be written"))?;
@@ -53,6 +57,7 @@ pub(crate) fn check(context: &Context) -> Result<Tally> {
         let expected = page.print(&sluice)?;
         tally += compare(context, page.path, &expected);
     }
+    tally += compare(context, claims::PAGE, &claims::page(&context.root)?);
     if let Some(expected) = compatibility(context)? {
         tally += compare(context, COMPATIBILITY, &expected);
     }

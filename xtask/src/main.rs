@@ -1,6 +1,7 @@
 //! Runs the project: its tests, checks, reference pages and benchmarks, each by one form of `cargo xtask`.
 
 mod bench;
+mod claims;
 mod docs;
 mod house;
 mod licences;
