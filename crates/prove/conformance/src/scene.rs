@@ -229,6 +229,11 @@ pub(crate) fn text(value: &Value) -> Option<String> {
     }
 }
 
+/// A whole number, which may be written as a text.
+pub(crate) fn number(value: &Value) -> Option<i64> {
+    text(value)?.trim().parse().ok()
+}
+
 /// The objects of a list; what a comma too many made is left out.
 pub(crate) fn objects(value: Option<&Value>) -> impl Iterator<Item = &Value> {
     value.and_then(Value::as_array).into_iter().flatten().filter(|element| element.is_object())

@@ -15,7 +15,7 @@ use crate::engines::{Engine, engines};
 use crate::question::{Question, levels};
 use crate::report::{Case, Outcome};
 use crate::run::EngineChoice;
-use crate::scene::{Beside, Scene, flag, objects, text, texts};
+use crate::scene::{self, Beside, Scene, flag, objects, text, texts};
 
 /// Why the second evaluator is not asked.
 const FAST_ONLY: &str = "the second evaluator makes no lists";
@@ -90,7 +90,7 @@ fn why_impossible(group: &Value, test: &Value) -> Option<String> {
                 return Some(format!("no policy names the {who} `{name}`"));
             }
             for (access, entry) in entries.as_object().into_iter().flatten() {
-                if entry.get("result").and_then(Value::as_i64) == Some(0) {
+                if entry.get("result").and_then(scene::number) == Some(0) {
                     return Some(format!("a list never leaves `{access}` of `{name}` open"));
                 }
             }
@@ -192,10 +192,10 @@ fn compare(
         for (access, entry) in entries {
             let Some(found) = found.get(access) else { continue };
             let at = format!("{at} {access}");
-            match entry.pointer("/policy/id").and_then(Value::as_i64) {
+            match entry.pointer("/policy/id").and_then(scene::number) {
                 Some(id) => expect(&at, &id, &scene.number(Some(found.last_policy)), lines),
                 None => {
-                    let result = entry.get("result").and_then(Value::as_i64);
+                    let result = entry.get("result").and_then(scene::number);
                     let is_final = flag(entry.get("isFinal")).unwrap_or(false);
                     expect(&at, &(result, is_final), &(Some(number(found)), found.is_final), lines);
                 }
@@ -221,10 +221,7 @@ fn rules<T, R: Debug + PartialEq>(
     lines: &mut Vec<String>,
 ) {
     let set = |json: &Value, key: &str| texts(json.get(key)).into_iter().collect::<BTreeSet<String>>();
-    let expected: Vec<_> = expected
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
+    let expected: Vec<_> = objects(expected)
         .map(|json| {
             let is_conditional = flag(json.get("isConditional")).unwrap_or(false);
             let named = (set(json, "users"), set(json, "groups"), set(json, "roles"));

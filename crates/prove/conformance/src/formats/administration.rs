@@ -128,7 +128,7 @@ fn member(test: &Value) -> Membership {
 }
 
 fn ids(json: &Value) -> BTreeSet<i64> {
-    json.as_array().into_iter().flatten().filter_map(Value::as_i64).collect()
+    json.as_array().into_iter().flatten().filter_map(crate::scene::number).collect()
 }
 
 fn resources(json: Option<&Value>) -> Result<ResourceMap> {

@@ -12,7 +12,7 @@ use crate::engines::{Engine, engines, judge};
 use crate::obvious::World;
 use crate::question::Question;
 use crate::report::{Case, Outcome};
-use crate::scene::{Beside, Scene, flag, objects, text};
+use crate::scene::{Beside, Scene, flag, number, objects, text};
 
 /// Why a case that needs governed data sharing is not run.
 const SHARED: &str = "what is expected comes from governed data sharing, which is not offered";
@@ -101,9 +101,9 @@ fn policy_ids(json: &Value, ids: &mut Vec<i64>) {
         Value::Object(members) => {
             for (name, value) in members {
                 if name == "policyId" {
-                    ids.extend(value.as_i64());
+                    ids.extend(number(value));
                 } else if name == "policy" {
-                    ids.extend(value.get("id").and_then(Value::as_i64));
+                    ids.extend(value.get("id").and_then(number));
                 } else if name != "request" {
                     policy_ids(value, ids);
                 }

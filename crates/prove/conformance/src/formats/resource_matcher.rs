@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::corpus::{Corpus, DataFile};
 use crate::report::{Case, Outcome};
+use crate::scene;
 
 /// The definition with which Ranger runs files about Hive's levels a second time.
 const SECOND_DEFINITION: &str = "classpath/admin/service-defs/test-hive-servicedef.json";
@@ -79,7 +80,8 @@ fn one_level(group: &Value, test: &Value) -> Result<bool> {
     let values = values.get("level").context("no values")?;
     let attributes = attributes(test);
     let context = context(&attributes);
-    matching::level_matches(level, values, text(test, "input"), &context).map_err(anyhow::Error::msg)
+    let input = test.get("input").and_then(scene::text).unwrap_or_default();
+    matching::level_matches(level, values, &input, &context).map_err(anyhow::Error::msg)
 }
 
 fn of_several_levels(file: &DataFile, def: &ServiceDef, suffix: &str, cases: &mut Vec<Case>) {
@@ -119,7 +121,7 @@ fn several_levels(def: &ServiceDef, group: &Value, test: &Value, scope: MatchSco
     let context = context(&attributes);
     let found = match test.get("policy") {
         Some(other) => {
-            if other.get("policyType").is_some_and(|kind| !kind.is_null() && kind != &json!(0)) {
+            if other.get("policyType").and_then(scene::number).is_some_and(|kind| kind != 0) {
                 return Ok(false);
             }
             let other = resources(other.get("resources").unwrap_or(&Value::Null))?;
@@ -143,7 +145,7 @@ fn requested(value: &Value) -> Result<LevelValue<'_>> {
         Value::Number(number) => Ok(LevelValue::One(number.to_string().into())),
         Value::Bool(flag) => Ok(LevelValue::One(flag.to_string().into())),
         Value::Array(all) => {
-            let texts = all.iter().filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>();
+            let texts: Vec<String> = all.iter().filter_map(scene::text).collect();
             Ok(LevelValue::Any(texts.into()))
         }
         other => bail!("`{other}` is no value of a resource"),

@@ -60,9 +60,10 @@ impl World {
             }
             "RangerScriptTemplateConditionEvaluator" => {
                 let template = def.evaluator_options.get("scriptTemplate").map_or("", String::as_str);
-                let is_inverted = values.first().is_some_and(|value| {
-                    value.eq_ignore_ascii_case("false") || value.eq_ignore_ascii_case("no")
-                });
+                let value = values.first().map_or("", String::as_str);
+                let is_inverted = value.eq_ignore_ascii_case("false") || value.eq_ignore_ascii_case("no");
+                // Without a value the template is never looked at.
+                let template = if value.trim().is_empty() { "" } else { template };
                 self.script(place, def, template).map(|held| held != is_inverted)
             }
             "RangerTagsAllPresentConditionEvaluator" => {

@@ -1,5 +1,6 @@
 //! Hands scripts and expressions of policies to the script engine.
 
+use policy::ConditionErrors;
 use policy::condition::{ConditionContext, ConditionSettings, TagFacts};
 use policy::model::ConditionDef;
 use policy::script::PlainData;
@@ -10,8 +11,11 @@ use super::one_policy::Place;
 use super::tokens::fill_expressions;
 
 impl World {
-    /// None where the script cannot be run.
+    /// None where the script cannot be run. Ranger takes a condition that has none for met.
     pub(crate) fn script(&self, place: &Place<'_, '_>, def: &ConditionDef, script: &str) -> Option<bool> {
+        if script.trim().is_empty() {
+            return (self.settings.condition_errors == ConditionErrors::Ranger).then_some(true);
+        }
         let data = match def.evaluator_options.get("enableJsonCtx") {
             Some(text) if text.eq_ignore_ascii_case("true") => PlainData::Always,
             Some(_) => PlainData::Never,

@@ -84,3 +84,84 @@ fn a_case_is_skipped_for_what_is_in_it_alone() {
     assert_eq!(sum("hdfs-agent", "u").n_failed, 1);
     assert_eq!(sum("aclprovider", "nobody").n_failed, 1);
 }
+
+/// Ranger's readers take a number written as a text, and pass over what a comma too many made.
+#[test]
+fn a_number_may_be_a_text_and_a_list_may_hold_nothing() {
+    let definition = r#""serviceDef": {"name": "d", "resources": [{"name": "a", "level": 1}],
+        "accessTypes": [{"name": "read"}], "rowFilterDef": {"resources": [{"name": "a"}], "accessTypes": [{"name": "read"}]}}"#;
+    let policies = r#""policies": [
+        {"id": "7", "name": "p", "resources": {"a": {"values": ["x"]}},
+          "policyItems": [{"accesses": [{"type": "read"}], "users": ["u"], "delegateAdmin": "true"}]},
+        {"id": "8", "name": "f", "policyType": "2", "resources": {"a": {"values": ["x"]}},
+          "rowFilterPolicyItems": [{"accesses": [{"type": "read"}], "users": ["u"], "rowFilterInfo": {"filterExpr": "b = 1"}}]}]"#;
+    let lists = |entry: &str| {
+        format!(
+            r#"{{"testCases": [{{"name": "g", "servicePolicies": {{"serviceName": "s", {definition}, {policies}}},
+                "tests": [{{"name": "t", "resource": {{"elements": {{"a": "x"}}}},
+                  "userPermissions": {{"u": {{"read": {entry}, "_admin": {{"result": "1", "isFinal": true}}}}}},
+                  "rowFilters": [{{"users": ["u"], "accessTypes": ["read"], "filterInfo": {{"filterExpr": "b = 1"}}}}, ]}}]}}]}}"#
+        )
+    };
+    let administered = |id: &str| {
+        format!(
+            r#"{{"servicePolicies": {{"serviceName": "s", {definition}, {policies}}}, "tests": [
+                {{"name": "t", "user": "u", "isModifyAccess": true, "allowedPolicies": ["{id}"]}}]}}"#
+        )
+    };
+    let matched = |kind: &str, result: bool| {
+        format!(
+            r#"{{{definition}, "testCases": [{{"name": "g", "policyResources": {{"a": {{"values": ["x"]}}}}, "tests": [
+                {{"name": "t", "type": "exactMatch", "result": {result},
+                  "policy": {{"policyType": "{kind}", "resources": {{"a": {{"values": ["x"]}}}}}}}}]}}]}}"#
+        )
+    };
+    let input = |number: u32| {
+        format!(
+            r#"{{"testCases": [{{"name": "g", "policyResource": {{"values": ["1*"]}},
+                "resourceDef": {{"matcher": "org.apache.ranger.plugin.resourcematcher.RangerDefaultResourceMatcher"}},
+                "tests": [{{"name": "t", "input": {number}, "result": true}}]}}]}}"#
+        )
+    };
+    for (name, path, text, n_failed) in [
+        ("what is granted", "aclprovider/a.json", lists(r#"{"result": "1", "isFinal": true}"#), 0),
+        ("the policy", "aclprovider/a.json", lists(r#"{"policy": {"id": "7"}}"#), 0),
+        ("another policy", "aclprovider/a.json", lists(r#"{"policy": {"id": "9"}}"#), 1),
+        ("administered", "admin/a.json", administered("7"), 0),
+        ("another administered", "admin/a.json", administered("9"), 1),
+        ("access", "resourcematcher/a.json", matched("0", true), 0),
+        ("mask", "resourcematcher/a.json", matched("1", false), 0),
+        ("input", "resourcematcher/a.json", input(12), 0),
+        ("other input", "resourcematcher/a.json", input(22), 1),
+    ] {
+        let sum = sum_of("numbers", &[(path, &text)]);
+        assert_eq!((sum.n_failed, sum.n_passed + sum.n_failed), (n_failed, 1), "{name}");
+    }
+}
+
+/// Ranger runs no script where there is none, and takes the condition for met; both evaluators must say so.
+#[test]
+fn a_condition_without_a_script_is_met_in_rangers_settings() {
+    let file = |class: &str, value: &str, is_allowed: bool| {
+        format!(
+            r#"{{"serviceName": "s", "serviceDef": {{"name": "d", "resources": [{{"name": "a", "level": 1}}],
+                "accessTypes": [{{"name": "read"}}], "policyConditions": [{{"name": "c",
+                  "evaluator": "org.apache.ranger.plugin.conditionevaluator.{class}",
+                  "evaluatorOptions": {{"scriptTemplate": "ctx.isInGroup('g');"}}}}]}},
+              "policies": [{{"id": 1, "name": "p", "resources": {{"a": {{"values": ["x"]}}}}, "policyItems": [
+                {{"accesses": [{{"type": "read"}}], "users": ["u"], "conditions": [{{"type": "c", "values": ["{value}"]}}]}}]}}],
+              "tests": [{{"name": "t", "result": {{"isAllowed": {is_allowed}, "isAudited": true}},
+                "request": {{"resource": {{"elements": {{"a": "x"}}}}, "user": "u", "accessType": "read"}}}}]}}"#
+        )
+    };
+    for (class, value, is_allowed) in [
+        ("RangerScriptConditionEvaluator", " ", true),
+        ("RangerScriptConditionEvaluator", "false", false),
+        ("RangerScriptTemplateConditionEvaluator", " ", true),
+        ("RangerScriptTemplateConditionEvaluator", "yes", false),
+        ("RangerScriptTemplateConditionEvaluator", "no", true),
+    ] {
+        let sum = sum_of("no-script", &[("policyengine/a.json", &file(class, value, is_allowed))]);
+        assert_eq!((sum.n_passed, sum.n_failed), (1, 0), "{class} `{value}`");
+    }
+}
