@@ -30,7 +30,7 @@ use crate::error::{from_catalog, from_datafusion, unsupported};
 use crate::names::{RelationName, parts_of};
 use crate::provider::source_key;
 use crate::query::{self, Governed};
-use crate::resolve::{self, Resolved, relation_of, verdict_for};
+use crate::resolve::{self, Resolved, relation_with, verdict_for};
 use crate::running::Running;
 use crate::statement::Call;
 use crate::tags::{Carried, carry};
@@ -151,7 +151,8 @@ async fn plan(running: &Running, mut insert: ast::Insert, old: Old) -> Result<Pl
     let schema = Arc::new(enforce::bare_schema(&table.schema));
     let mut resolved = Resolved::default();
     let key = source_key(&running.path.catalog, &running.path.namespace.join("."), TARGET);
-    let sealed = SealedSource::new(relation_of(&name, TARGET), Arc::clone(&schema), schema, Arc::new(()));
+    let sealed =
+        SealedSource::new(relation_with(&name, TARGET.to_owned()), Arc::clone(&schema), schema, Arc::new(()));
     resolved.sources.insert(key, Arc::new(sealed));
     let mut statement = ast::Statement::Insert(insert);
     let plan = resolve::plan(running, &state, &mut statement, &mut resolved).await?;

@@ -24,7 +24,6 @@ use crate::error::unsupported;
 use crate::names::{RelationName, SearchPath, fold_ident, write_in_full};
 use crate::policy_query::PolicyQueries;
 use crate::provider::Names;
-use crate::resolve::Resolved;
 use crate::running::Running;
 
 mod values;
@@ -246,7 +245,7 @@ impl Binder<'_> {
         if !has_query(&expr) {
             return Ok(expr);
         }
-        let resolved = Resolved { verdicts: self.queries.verdicts(), ..Resolved::default() };
+        let resolved = self.queries.judged()?;
         let governed = map_queries(expr, &|plan| {
             let plan = crate::plannable::rewrite(plan)?;
             crate::query::govern_plan(self.running, plan, &resolved)

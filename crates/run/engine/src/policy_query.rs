@@ -2,10 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use datafusion::execution::session_state::SessionState;
-use enforce::{Relation, TableVerdict};
 use policy::model::Policy;
 use policy::{ColumnRule, TableRules};
 use query_api::QueryError;
@@ -121,9 +119,13 @@ impl PolicyQueries {
     }
 
     /// The verdicts by which all that the texts read is cleared.
-    pub(crate) fn verdicts(&self) -> HashMap<Relation, Arc<TableVerdict>> {
-        let prepared = self.filters.values().chain(self.masks.values()).filter_map(|text| text.as_ref().ok());
-        prepared.flat_map(|text| text.resolved.verdicts.clone()).collect()
+    pub(crate) fn judged(&self) -> Result<Resolved, QueryError> {
+        let mut judged = Resolved::default();
+        for prepared in self.filters.values().chain(self.masks.values()).filter_map(|text| text.as_ref().ok())
+        {
+            judged.judge_all(prepared.resolved.verdicts.clone())?;
+        }
+        Ok(judged)
     }
 
     /// The relations that a text reads, by full name.

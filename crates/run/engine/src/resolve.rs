@@ -26,7 +26,7 @@ use crate::past::PastName;
 use crate::policy_expr::parser_options;
 use crate::provider::{Names, source_key};
 use crate::rules::rules_for;
-use crate::running::{Running, table_object, view_object};
+use crate::running::{Opener, Running, table_object, view_object};
 use crate::statement::apart;
 use crate::view;
 
@@ -59,6 +59,24 @@ pub(crate) struct Resolved {
 }
 
 impl Resolved {
+    /// Takes a verdict on. Two on one relation must say the same: one of them would be applied where the other is due.
+    pub(crate) fn judge(&mut self, relation: Relation, verdict: Arc<TableVerdict>) -> Result<(), QueryError> {
+        if self.verdicts.get(&relation).is_some_and(|own| **own != *verdict) {
+            tracing::error!(table = %relation, "two verdicts on one relation");
+            return Err(crate::error::internal());
+        }
+        self.verdicts.insert(relation, verdict);
+        Ok(())
+    }
+
+    /// Takes on what a text within this one is cleared by.
+    pub(crate) fn judge_all(
+        &mut self,
+        verdicts: HashMap<Relation, Arc<TableVerdict>>,
+    ) -> Result<(), QueryError> {
+        verdicts.into_iter().try_for_each(|(relation, verdict)| self.judge(relation, verdict))
+    }
+
     /// Whether a policy hides anything of what is read; a view that is read with its owner's rights hides by itself.
     pub(crate) fn hides_anything(&self) -> bool {
         self.touched.iter().any(|table| match &table.rules {
@@ -248,7 +266,7 @@ async fn relation_source(
                 None => handle,
             };
             let (rules, verdict) = apart(|| verdict_for(running, state, name, &handle)).await?;
-            let relation = relation_of(name, &identity_of(&handle));
+            let relation = relation_of(running, name, &identity_of(&handle));
             let schema = governed_schema(&shown_columns(&handle), &verdict);
             resolved.touched.push(TouchedTable {
                 name: name.clone(),
@@ -258,7 +276,7 @@ async fn relation_source(
                 is_below: false,
                 gate_one,
             });
-            resolved.verdicts.insert(relation.clone(), Arc::new(verdict));
+            resolved.judge(relation.clone(), Arc::new(verdict))?;
             let raw_schema = Arc::clone(&handle.schema);
             Ok(Arc::new(SealedSource::new(relation, raw_schema, schema, Arc::new(handle))))
         }
@@ -298,10 +316,9 @@ fn whole_source(
     let columns = handle.schema.fields().iter().map(|_| ColumnVerdict::Raw).collect();
     let snapshot_version = running.snapshot.version().0;
     let verdict = TableVerdict { filters: Vec::new(), columns, snapshot_version };
-    // Another identity than the statement's own reading of the same table, which has a verdict of its own.
-    let relation = relation_of(name, &format!("{}@policy", identity_of(&handle)));
+    let relation = relation_of(running, name, &identity_of(&handle));
     let governed = governed_schema(&schema, &verdict);
-    resolved.verdicts.insert(relation.clone(), Arc::new(verdict));
+    resolved.judge(relation.clone(), Arc::new(verdict))?;
     let raw_schema = Arc::clone(&handle.schema);
     Ok(Arc::new(SealedSource::new(relation, raw_schema, governed, Arc::new(handle))))
 }
@@ -316,7 +333,12 @@ fn identity_of(handle: &TableHandle) -> String {
 
 /// Whether a relation is this table, in whatever state.
 pub(crate) fn is_of_table(relation: &Relation, uuid: &str) -> bool {
-    relation.uuid.split('@').next() == Some(uuid)
+    relation.uuid.split(['@', '#']).next() == Some(uuid)
+}
+
+/// Whether a relation is this table in a former state.
+pub(crate) fn is_former_of_table(relation: &Relation, uuid: &str) -> bool {
+    relation.uuid.strip_prefix(uuid).is_some_and(|rest| rest.starts_with('@'))
 }
 
 /// The columns that a reader sees: behind those of a former state stand others, for policies alone.
@@ -330,12 +352,25 @@ fn shown_columns(handle: &TableHandle) -> SchemaRef {
     }
 }
 
-pub(crate) fn relation_of(name: &RelationName, uuid: &str) -> Relation {
+/// A relation as it is opened here. What one statement opens with several rights has a verdict for each (L10).
+pub(crate) fn relation_of(running: &Running, name: &RelationName, uuid: &str) -> Relation {
+    let uuid = match &running.opener {
+        Opener::User => uuid.to_owned(),
+        Opener::Owners(owners) => {
+            let owners: Vec<&str> = owners.iter().map(|owner| owner.user.as_str()).collect();
+            format!("{uuid}#{owners:?}")
+        }
+        Opener::Author(_) => format!("{uuid}#policy"),
+    };
+    relation_with(name, uuid)
+}
+
+pub(crate) fn relation_with(name: &RelationName, uuid: String) -> Relation {
     Relation {
         catalog: name.catalog.clone(),
         namespace: name.namespace.clone(),
         name: name.name.clone(),
-        uuid: uuid.to_owned(),
+        uuid,
     }
 }
 

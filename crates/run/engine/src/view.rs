@@ -36,7 +36,7 @@ pub(crate) async fn source(
     depth: usize,
 ) -> Result<Arc<dyn TableSource>, QueryError> {
     let plan = apart(|| plan(running, state, name, view, resolved, depth)).await?;
-    let relation = relation_of(name, &view.uuid.to_string());
+    let relation = relation_of(running, name, &view.uuid.to_string());
     let schema = crate::scan::bare(plan.schema().as_arrow());
     let rules = rules_of_view(running, name, view, &schema);
     let is_closed = view.security == ViewSecurity::Definer
@@ -62,7 +62,7 @@ pub(crate) async fn source(
     let schema = crate::scan::bare(plan.schema().as_arrow());
     let verdict = bind::rules(running, state, &Columns::of_view(name, &view.uuid, &schema), &rules).await?;
     let governed = governed_schema(&schema, &verdict);
-    resolved.verdicts.insert(relation.clone(), Arc::new(verdict));
+    resolved.judge(relation.clone(), Arc::new(verdict))?;
     let sealed = SealedSource::new(relation, schema, governed, Arc::new(ViewPlan(plan.clone())));
     Ok(Arc::new(sealed.over(plan)))
 }
@@ -81,7 +81,7 @@ pub(crate) async fn whole(
     }
     resolved.read_by_policies.insert(name.to_string());
     let plan = apart(|| plan(running, state, name, view, resolved, depth)).await?;
-    Ok(Arc::new(SealedView::new(relation_of(name, &view.uuid.to_string()), plan)))
+    Ok(Arc::new(SealedView::new(relation_of(running, name, &view.uuid.to_string()), plan)))
 }
 
 /// Plans a view's text where it was written. Its relations are the reader's to be allowed (SECURITY INVOKER), or the
@@ -124,7 +124,7 @@ async fn plan(
     // A view has sources of its own: a name means what it meant where the view was written.
     let mut inner = Resolved::default();
     let plan = plan_in(running, state, &mut statement, &mut inner, &path, depth + 1).await;
-    resolved.verdicts.extend(inner.verdicts);
+    resolved.judge_all(inner.verdicts)?;
     let below = |touched: TouchedTable| TouchedTable { is_below: touched.is_below || is_definer, ..touched };
     resolved.touched.extend(inner.touched.into_iter().map(below));
     resolved.read_by_policies.extend(inner.read_by_policies);

@@ -6,7 +6,7 @@ use datafusion::logical_expr::{Distinct, Expr, LogicalPlan, TableScan};
 use enforce::{ColumnVerdict, SealedSource, TableVerdict};
 
 use super::TARGET;
-use crate::resolve::is_of_table;
+use crate::resolve::{is_former_of_table, is_of_table};
 
 type Result<T> = std::result::Result<T, DataFusionError>;
 
@@ -47,8 +47,7 @@ impl Masked<'_> {
     /// them count.
     fn is_masked_in(&self, scan: &TableScan, name: &str) -> bool {
         let sealed = scan.source.downcast_ref::<SealedSource>();
-        let is_past = sealed
-            .is_some_and(|sealed| ![self.uuid.as_str(), TARGET].contains(&sealed.relation().uuid.as_str()));
+        let is_past = sealed.is_some_and(|sealed| is_former_of_table(sealed.relation(), &self.uuid));
         let any_masked = self.verdict.columns.iter().any(|column| *column != ColumnVerdict::Raw);
         (is_past && any_masked) || self.is_masked(name)
     }

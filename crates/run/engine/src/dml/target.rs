@@ -14,7 +14,7 @@ use sqlparser::ast;
 use super::TARGET;
 use crate::error::{from_datafusion, table_not_found, unsupported};
 use crate::names::{RelationName, fold_ident, parts_of};
-use crate::resolve::{self, Found, Resolved, TouchedTable, relation_of, verdict_for};
+use crate::resolve::{self, Found, Resolved, TouchedTable, relation_with, verdict_for};
 use crate::rules::rules_for;
 use crate::running::{Running, table_object};
 
@@ -137,10 +137,10 @@ impl Target {
         columns.push(ColumnVerdict::Raw);
         let verdict = TableVerdict { columns, ..self.verdict.clone() };
         // A relation of its own: what the statement's sub-queries read of the same table has no numbers.
-        let relation = relation_of(&self.name, TARGET);
+        let relation = relation_with(&self.name, TARGET.to_owned());
         let schema = governed_schema(&numbered.schema, &verdict);
         let raw_schema = Arc::clone(&numbered.schema);
-        resolved.verdicts.insert(relation.clone(), Arc::new(verdict));
+        resolved.judge(relation.clone(), Arc::new(verdict))?;
         let source = SealedSource::new(relation, raw_schema, schema, Arc::new(numbered));
         LogicalPlanBuilder::scan(self.qualifier.clone(), Arc::new(source), None)
             .and_then(LogicalPlanBuilder::build)
