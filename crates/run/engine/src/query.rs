@@ -363,7 +363,11 @@ pub(crate) async fn describe(
     let mut resolved = Resolved::default();
     let plan = resolve::plan(running, &state, &mut statement, &mut resolved).await?;
     let parameters = parameter_types(&plan, types)?;
-    let columns = crate::titles::shown_schema(&Arc::new(plan.schema().as_arrow().clone()));
+    // The sides of a set operation get their common types only now. With parameters of no type yet that may not do, and
+    // then the plan is as it is; a fault that is none of theirs is told when it runs.
+    let settled = state.analyzer().execute_and_check(plan.clone(), state.config_options(), |_, _| {});
+    let schema = settled.as_ref().unwrap_or(&plan).schema();
+    let columns = crate::titles::shown_schema(&Arc::new(schema.as_arrow().clone()));
     Ok(Description { parameters, columns: Some(columns) })
 }
 
