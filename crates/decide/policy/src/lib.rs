@@ -34,4 +34,6 @@ pub use evaluate::{
     Restriction, RowFilterCombine, TableRequest, TableRules, Trace, Verdict, Via,
 };
 pub use principal::{Membership, NameSet, Principal};
-pub use snapshot::{AuditMode, BuildOptions, Fault, GrantedColumns, PluginSettings, Snapshot, Strictness};
+pub use snapshot::{
+    AuditMode, BuildOptions, Fault, GrantedColumn, GrantedColumns, PluginSettings, Snapshot, Strictness,
+};

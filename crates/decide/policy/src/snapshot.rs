@@ -31,7 +31,7 @@ use crate::{Membership, Principal, defs};
 pub(crate) use access_types::AccessNumber;
 pub(crate) use audit_filter::{CompiledAuditFilter, FilterResource};
 use build::Compiled;
-pub use granted::GrantedColumns;
+pub use granted::{GrantedColumn, GrantedColumns};
 pub(crate) use index::Reach;
 use membership::MemberIndex;
 use names::Names;
@@ -72,8 +72,7 @@ pub struct Snapshot {
     compiled: Compiled,
     conditions: Arc<ConditionSettings>,
     service_of_catalog: Arc<HashMap<String, String>>,
-    /// The same without grants of columns, once somebody is asked about who has such; see `granted`.
-    without_columns: granted::WithoutColumns,
+    column_grants: granted::ColumnGrants,
 }
 
 impl Snapshot {
@@ -95,12 +94,12 @@ impl Snapshot {
         compiled.faults = faults;
         let built = Self {
             members: Arc::new(MemberIndex::new(&state)),
+            column_grants: granted::ColumnGrants::of(&state),
             state,
             options: Arc::new(options.clone()),
             compiled,
             conditions: Arc::new(ConditionSettings::of(&options.plugin)),
             service_of_catalog: Arc::new(service_of_catalog),
-            without_columns: granted::WithoutColumns::default(),
         };
         built.unless_refused()
     }
@@ -139,7 +138,8 @@ impl Snapshot {
         if !build::is_small(change, &self.state) {
             return Self::build_with(state, &self.options);
         }
-        let mut next = Self { without_columns: granted::WithoutColumns::default(), ..self.clone() };
+        let column_grants = self.column_grants.after(change, &self.state);
+        let mut next = Self { column_grants, ..self.clone() };
         next.compiled.apply(change, &self.state, &state, &self.options);
         if !changes_members(change) {
             next.state = state;

@@ -60,7 +60,10 @@ fn rules_of_columns(
         context: &policy::NO_CONTEXT,
         settings: &running.engine.settings.gate_two,
     });
-    let fields = columns.iter().map(|(id, names)| (names.first().map_or("", String::as_str), Some(*id)));
+    let fields = columns.iter().map(|(id, names)| {
+        let field = FieldOf { table_uuid: &uuid, field_id: *id };
+        (names.first().map_or("", String::as_str), Some(field))
+    });
     restrict_ungranted(running, &table_object(name), handle.owner.as_deref(), fields, &mut rules);
     match own {
         Ok(_) => rules,
@@ -100,12 +103,12 @@ fn restrict_ungranted<'c>(
     running: &Running,
     object: &Object,
     owner: Option<&str>,
-    columns: impl Iterator<Item = (&'c str, Option<i32>)>,
+    columns: impl Iterator<Item = (&'c str, Option<FieldOf<'c>>)>,
     rules: &mut TableRules,
 ) {
     let granted = running.granted_columns(object, owner);
-    for (rule, (name, field_id)) in rules.columns.iter_mut().zip(columns) {
-        if granted.iter().any(|granted| !granted.has(name, field_id)) {
+    for (rule, (name, field)) in rules.columns.iter_mut().zip(columns) {
+        if granted.iter().any(|granted| !granted.has(name, field)) {
             *rule = ColumnRule::Restricted(policy::Restriction {
                 policy: None,
                 policy_name: None,

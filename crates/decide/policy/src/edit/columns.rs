@@ -15,6 +15,7 @@ use super::pins::{self, Pins};
 use super::policy::ColumnRef;
 use super::record::{self, Label, LabelKind, ORIGIN, ORIGIN_COLUMNS, Record};
 use super::scope::{GATE_ONE, Grantee, Scope, Validity};
+use crate::FieldOf;
 use crate::model::{Policy, PolicyKind};
 use crate::privilege::{Privilege, Step, WriteSet};
 
@@ -89,6 +90,10 @@ fn write(draft: &mut Draft<'_>, grant: &ColumnGrant, step: &Step, grantee: &Gran
     let record = Record { at: draft.now, by: draft.by.to_owned(), has_grant_option: false, has_read: false };
     record::put_label(&mut policy, &label.text(LabelKind::Grant), record);
     let mut pinned = pins::pins(&policy);
+    if pinned.table_uuid != grant.uuid {
+        // What was granted of another table of the name has that table's numbers; of this one it gives names alone.
+        pinned.columns.iter_mut().for_each(|column| column.field_id = None);
+    }
     pinned.table_uuid.clone_from(&grant.uuid);
     for column in &grant.columns {
         if !pinned.columns.contains(column) {
@@ -113,14 +118,16 @@ pub(crate) fn is_of_columns(policy: &Policy) -> bool {
     policy.service == GATE_ONE && policy.options.get(ORIGIN).is_some_and(|origin| origin == ORIGIN_COLUMNS)
 }
 
-/// Takes columns of a table from a grantee; `true` if there were any to take.
+/// Takes a column of a table from a grantee; `true` if it was there to take.
 pub(crate) fn take(
     draft: &mut Draft<'_>,
-    scope: &Scope,
+    (scope, uuid): (&Scope, Option<&str>),
     column: &ColumnRef,
     grantee: &Grantee,
     actor: &Actor,
+    faults: &mut Faults,
 ) -> bool {
+    let own = uuid.zip(column.field_id).map(|(table_uuid, field_id)| FieldOf { table_uuid, field_id });
     let target = crate::privilege::StepTarget::Named(scope.class().level());
     let resources = scope.policy_resources(target);
     let held: Vec<Policy> =
@@ -128,10 +135,14 @@ pub(crate) fn take(
     let mut is_taken = false;
     for mut policy in held {
         let pinned = pins::pins(&policy);
-        let (gone, kept): (Vec<ColumnRef>, Vec<ColumnRef>) =
-            pinned.columns.iter().cloned().partition(|held| is_column(held, &column.name, column.field_id));
-        if gone.is_empty() || !actor.is_admin() {
+        let is_it = |held: &ColumnRef| is_column(held, pinned.table_uuid.as_deref(), &column.name, own);
+        let (gone, kept): (Vec<ColumnRef>, Vec<ColumnRef>) = pinned.columns.iter().cloned().partition(is_it);
+        if gone.is_empty() {
             continue;
+        }
+        if !actor.is_admin() {
+            faults.denied(format!("take granted columns of {scope} back"));
+            return false;
         }
         is_taken = true;
         if kept.is_empty() {
@@ -144,10 +155,16 @@ pub(crate) fn take(
     is_taken
 }
 
-/// Whether a granted column is this one: by field id where both have one, else by name.
-pub(crate) fn is_column(granted: &ColumnRef, name: &str, field_id: Option<i32>) -> bool {
-    match (granted.field_id, field_id) {
-        (Some(granted), Some(own)) => granted == own,
+/// Whether a granted column is this one: by its number in the very table that it was granted of, else by name. Another
+/// table of the name has numbers of its own.
+pub(crate) fn is_column(
+    granted: &ColumnRef,
+    table_uuid: Option<&str>,
+    name: &str,
+    own: Option<FieldOf<'_>>,
+) -> bool {
+    match (granted.field_id, own) {
+        (Some(granted), Some(own)) if table_uuid == Some(own.table_uuid) => granted == own.field_id,
         _ => granted.name.eq_ignore_ascii_case(name),
     }
 }

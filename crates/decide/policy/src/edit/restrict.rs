@@ -50,7 +50,8 @@ pub(crate) fn revoke(draft: &mut Draft<'_>, denial: &ColumnDenial, actor: &Actor
     for column in &denial.columns {
         for grantee in &denial.grantees {
             // What GRANT gave of the column goes as well as what DENY took.
-            let is_taken = columns::take(draft, &denial.scope, column, &grantee.normal(), actor);
+            let of = (&denial.scope, denial.uuid.as_deref());
+            let is_taken = columns::take(draft, of, column, &grantee.normal(), actor, faults);
             if !lift(draft, denial, column, &grantee.normal()) && !is_taken {
                 draft.notice(format!(
                     "column `{}` is neither granted to {grantee} nor restricted",

@@ -1,34 +1,98 @@
 //! Which columns of a relation somebody's grants give her (L10).
 
+use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 
 use stdx::Timestamp;
 
 use super::Snapshot;
-use crate::Membership;
 use crate::edit::{Change, ColumnRef, is_column, is_of_columns, pins};
-use crate::model::{Item, Policy, PolicyKind};
+use crate::model::{Item, Policy, PolicyId, PolicyKind, State};
 use crate::operation::{Object, Operation};
 use crate::schedule::{Schedule, ScheduleReading};
+use crate::{FieldOf, Membership};
 
-/// A snapshot without grants of columns, made when it is first asked.
+/// Catalog, namespace and relation, as policies name them.
+type RelationKey = (String, String, String);
+
+/// The grants of columns among the policies.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct WithoutColumns(Arc<OnceLock<Option<Arc<Snapshot>>>>);
+pub(crate) struct ColumnGrants {
+    /// By the relation that they are of, so that asking about one costs nothing for the others.
+    by_relation: Arc<HashMap<RelationKey, BTreeSet<PolicyId>>>,
+    /// The snapshot without them, made when it is first asked.
+    others: Arc<OnceLock<Option<Arc<Snapshot>>>>,
+}
+
+impl ColumnGrants {
+    pub(crate) fn of(state: &State) -> Self {
+        let mut grants = Self::default();
+        for policy in state.policies.values() {
+            grants.change(policy, true);
+        }
+        grants
+    }
+
+    /// Those of the state that a change leads to.
+    pub(crate) fn after(&self, change: &Change, old: &State) -> Self {
+        let mut grants = Self { by_relation: Arc::clone(&self.by_relation), ..Self::default() };
+        let put = change.put_policies.iter().map(|policy| policy.id);
+        for id in put.chain(change.delete_policies.iter().copied()) {
+            if let Some(policy) = old.policies.get(&id) {
+                grants.change(policy, false);
+            }
+        }
+        for policy in &change.put_policies {
+            grants.change(policy, true);
+        }
+        grants
+    }
+
+    fn change(&mut self, policy: &Policy, is_there: bool) {
+        if !is_of_columns(policy) {
+            return;
+        }
+        let by_relation = Arc::make_mut(&mut self.by_relation);
+        for key in relations_of(policy) {
+            if is_there {
+                by_relation.entry(key).or_default().insert(policy.id);
+            } else if let Some(of_relation) = by_relation.get_mut(&key) {
+                of_relation.remove(&policy.id);
+                if of_relation.is_empty() {
+                    by_relation.remove(&key);
+                }
+            }
+        }
+    }
+
+    fn all(&self) -> BTreeSet<PolicyId> {
+        self.by_relation.values().flatten().copied().collect()
+    }
+}
+
+/// A column that a grant gives, of the table that it was granted of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrantedColumn {
+    table_uuid: Option<String>,
+    column: ColumnRef,
+}
 
 /// The columns that grants give.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GrantedColumns {
     All,
-    Only(Vec<ColumnRef>),
+    Only(Vec<GrantedColumn>),
 }
 
 impl GrantedColumns {
-    /// Whether a column is given: by field id where the grant and the column have one, else by name.
-    pub fn has(&self, name: &str, field_id: Option<i32>) -> bool {
+    /// Whether a column is given: by field id in the table that the grant was made for, else by name.
+    pub fn has(&self, name: &str, field: Option<FieldOf<'_>>) -> bool {
+        let is_it =
+            |granted: &GrantedColumn| is_column(&granted.column, granted.table_uuid.as_deref(), name, field);
         match self {
             Self::All => true,
-            Self::Only(columns) => columns.iter().any(|granted| is_column(granted, name, field_id)),
+            Self::Only(columns) => columns.iter().any(is_it),
         }
     }
 }
@@ -45,12 +109,13 @@ impl Snapshot {
         now: Timestamp,
         client_addr: Option<IpAddr>,
     ) -> GrantedColumns {
-        let lists: Vec<&Policy> = self
-            .state
-            .policies
-            .values()
-            .filter(|policy| policy.kind == PolicyKind::Access && is_of_columns(policy) && policy.is_enabled)
-            .filter(|policy| names(policy, object) && policy.items.iter().any(|item| reaches(item, who)))
+        let of_relation = key_of(object).and_then(|key| self.column_grants.by_relation.get(&key));
+        let lists: Vec<&Policy> = of_relation
+            .into_iter()
+            .flatten()
+            .filter_map(|id| self.state.policies.get(id))
+            .filter(|policy| policy.kind == PolicyKind::Access && policy.is_enabled)
+            .filter(|policy| policy.items.iter().any(|item| reaches(item, who)))
             .collect();
         if lists.is_empty() {
             return GrantedColumns::All;
@@ -62,7 +127,7 @@ impl Snapshot {
             }
         };
         // Where it cannot be known what the other grants give, they give nothing.
-        let others = self.without_columns.0.get_or_init(|| self.without_column_grants());
+        let others = self.column_grants.others.get_or_init(|| self.without_column_grants());
         let is_whole = others
             .as_ref()
             .is_some_and(|others| others.may(operation, object, who, owner, now, client_addr).is_allowed());
@@ -71,29 +136,44 @@ impl Snapshot {
         }
         // One list that has run out gives nothing more, even where another still opens the relation.
         let in_force = lists.iter().filter(|policy| is_in_force(policy, now));
-        GrantedColumns::Only(in_force.flat_map(|policy| pins(policy).columns).collect())
+        let given = in_force.flat_map(|policy| {
+            let pins = pins(policy);
+            let table_uuid = pins.table_uuid;
+            pins.columns
+                .into_iter()
+                .map(move |column| GrantedColumn { table_uuid: table_uuid.clone(), column })
+        });
+        GrantedColumns::Only(given.collect())
     }
 
     fn without_column_grants(&self) -> Option<Arc<Self>> {
-        let lists = self.state.policies.values().filter(|policy| is_of_columns(policy));
-        let change = Change { delete_policies: lists.map(|policy| policy.id).collect(), ..Change::default() };
+        let delete_policies = self.column_grants.all().into_iter().collect();
+        let change = Change { delete_policies, ..Change::default() };
         self.apply(&change, self.version()).ok().map(Arc::new)
     }
 }
 
-fn names(policy: &Policy, object: &Object) -> bool {
-    let (catalog, namespace, relation) = match object {
-        Object::Table { catalog, namespace, table } => (catalog, namespace.join("."), table),
-        Object::View { catalog, namespace, view } => (catalog, namespace.join("."), view),
-        Object::Catalog { .. } | Object::Namespace { .. } => return false,
-    };
-    std::iter::once(&policy.resources).chain(&policy.additional_resources).any(|map| {
-        [("catalog", catalog.as_str()), ("namespace", &namespace), ("table", relation)].iter().all(
-            |(level, name)| {
-                map.get(*level).is_some_and(|named| named.values.iter().any(|value| value == name))
-            },
-        )
-    })
+fn key_of(object: &Object) -> Option<RelationKey> {
+    match object {
+        Object::Table { catalog, namespace, table: name }
+        | Object::View { catalog, namespace, view: name } => {
+            Some((catalog.clone(), namespace.join("."), name.clone()))
+        }
+        Object::Catalog { .. } | Object::Namespace { .. } => None,
+    }
+}
+
+fn relations_of(policy: &Policy) -> Vec<RelationKey> {
+    let mut keys = Vec::new();
+    for map in std::iter::once(&policy.resources).chain(&policy.additional_resources) {
+        let values = |level: &str| map.get(level).into_iter().flat_map(|level| &level.values);
+        for catalog in values("catalog") {
+            for namespace in values("namespace") {
+                keys.extend(values("table").map(|table| (catalog.clone(), namespace.clone(), table.clone())));
+            }
+        }
+    }
+    keys
 }
 
 fn reaches(item: &Item, who: &Membership) -> bool {

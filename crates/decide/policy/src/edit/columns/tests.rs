@@ -44,7 +44,7 @@ fn column(name: &str, id: i32) -> ColumnRef {
 fn columns(columns: &[ColumnRef], grantee: Grantee) -> Edit {
     Edit::GrantColumns(ColumnGrant {
         scope: scope(),
-        uuid: None,
+        uuid: Some("u".to_owned()),
         columns: columns.to_vec(),
         grantees: vec![grantee],
         discovery: Discovery::With,
@@ -64,6 +64,10 @@ fn whole(grantee: Grantee) -> GrantEdit {
     }
 }
 
+fn field(field_id: i32) -> FieldOf<'static> {
+    FieldOf { table_uuid: "u", field_id }
+}
+
 fn granted(snapshot: &Snapshot, user: &str) -> GrantedColumns {
     let object =
         Object::Table { catalog: "c".to_owned(), namespace: vec!["s".to_owned()], table: "t".to_owned() };
@@ -73,7 +77,7 @@ fn granted(snapshot: &Snapshot, user: &str) -> GrantedColumns {
 fn reads(snapshot: &Snapshot, user: &str) -> Vec<&'static str> {
     let columns = [("a", 1), ("b", 2), ("d", 3)];
     let granted = granted(snapshot, user);
-    columns.iter().filter(|(name, id)| granted.has(name, Some(*id))).map(|(name, _)| *name).collect()
+    columns.iter().filter(|(name, id)| granted.has(name, Some(field(*id)))).map(|(name, _)| *name).collect()
 }
 
 fn may_select(snapshot: &Snapshot, user: &str) -> bool {
@@ -95,8 +99,8 @@ fn only_listed_columns_are_granted() {
     assert_eq!(reads(&snapshot, "ana"), ["a"]);
     assert_eq!(reads(&snapshot, "admin"), ["a", "b", "d"]);
     // A renamed column keeps its grant, and a later one of its name has none.
-    assert!(granted(&snapshot, "ana").has("renamed", Some(1)));
-    assert!(!granted(&snapshot, "ana").has("a", Some(9)));
+    assert!(granted(&snapshot, "ana").has("renamed", Some(field(1))));
+    assert!(!granted(&snapshot, "ana").has("a", Some(field(9))));
 }
 
 #[test]
@@ -129,7 +133,7 @@ fn columns_are_taken_back_one_by_one() {
             service: "query".to_owned(),
             database: "s".to_owned(),
             table: "t".to_owned(),
-            uuid: None,
+            uuid: Some("u".to_owned()),
             columns: vec![column],
             grantees: vec![ana()],
         })
@@ -173,4 +177,61 @@ fn a_list_of_grants_names_the_columns() {
     let snapshot = with(&world(), &columns(&[column("a", 1), column("b", 2)], ana()));
     let rows = show_grants_on(&snapshot, &scope(), Default::default());
     assert!(rows.iter().any(|row| row.grantee_name == "ana" && row.resource == "c.s.t (a, b)"), "{rows:?}");
+}
+
+#[test]
+fn another_table_of_the_name_has_numbers_of_its_own() {
+    let snapshot = with(&world(), &columns(&[column("a", 1)], ana()));
+    let other = |field_id| Some(FieldOf { table_uuid: "other", field_id });
+    let given = granted(&snapshot, "ana");
+    assert!(!given.has("pay", other(1)));
+    assert!(given.has("a", other(2)));
+
+    // Granted again, of the other one: what was granted before gives nothing by its number.
+    let again = Edit::GrantColumns(ColumnGrant {
+        scope: scope(),
+        uuid: Some("other".to_owned()),
+        columns: vec![column("b", 3)],
+        grantees: vec![ana()],
+        discovery: Discovery::With,
+        validity: None,
+    });
+    let both = with(&snapshot, &again);
+    let given = granted(&both, "ana");
+    assert!(given.has("b", other(3)) && given.has("a", other(2)));
+    assert!(!given.has("pay", other(1)));
+    assert!(!given.has("pay", Some(field(1))));
+
+    // And what is left of it is taken back by name.
+    let taken = Edit::RevokeColumns(ColumnDenial {
+        scope: scope(),
+        service: "query".to_owned(),
+        database: "s".to_owned(),
+        table: "t".to_owned(),
+        uuid: Some("other".to_owned()),
+        columns: vec![column("a", 2)],
+        grantees: vec![ana()],
+    });
+    assert!(!granted(&with(&both, &taken), "ana").has("a", other(2)));
+}
+
+#[test]
+fn grants_of_columns_are_kept_with_every_change() {
+    let snapshot = with(&world(), &columns(&[column("a", 1)], ana()));
+    let both = with(&snapshot, &columns(&[column("b", 2)], Grantee::User("bo".to_owned())));
+    for snapshot in [&snapshot, &both] {
+        let rebuilt = Snapshot::build(snapshot.state().clone()).unwrap();
+        for user in ["ana", "bo"] {
+            assert_eq!(granted(snapshot, user), granted(&rebuilt, user), "{user}");
+        }
+    }
+    let revoke = RevokeEdit {
+        what: RevokeWhat::Privilege,
+        privileges: vec![PrivilegeSpec::new("SELECT")],
+        scopes: vec![scope()],
+        grantees: vec![ana(), Grantee::User("bo".to_owned())],
+    };
+    let none = with(&both, &Edit::Revoke(revoke));
+    assert_eq!(granted(&none, "ana"), GrantedColumns::All);
+    assert!(!may_select(&none, "ana"));
 }
