@@ -34,7 +34,8 @@ pub(crate) fn refuse(optimized: &LogicalPlan, state: &SessionState) -> Result<()
                 );
                 named = named.take().or_else(|| restricted_among(governed, &read));
                 if let Some(view) = governed.view() {
-                    views.push(state.optimize(&view.plan(scan.projection.as_deref(), &[], None)?)?);
+                    let plan = state.optimize(&view.plan(scan.projection.as_deref(), &[], None)?)?;
+                    views.push((governed.clearance().relation().to_string(), plan));
                 }
             }
             Ok(TreeNodeRecursion::Continue)
@@ -42,8 +43,17 @@ pub(crate) fn refuse(optimized: &LogicalPlan, state: &SessionState) -> Result<()
         .map_err(|error| from_datafusion(&error))?;
     match named {
         Some(name) => Err(QueryError::new(ErrorKind::Denied, format!("column `{name}` is restricted"))),
-        // What a view reads of its tables, for the columns of it that are read.
-        None => views.iter().try_for_each(|view| refuse(view, state)),
+        // What a view reads of its tables, for the columns of it that are read; what they are called is not for its
+        // reader to know (L8).
+        None => views.iter().try_for_each(|(view, plan)| {
+            refuse(plan, state).map_err(|error| match error.kind() {
+                ErrorKind::Denied => {
+                    let reason = format!("a column that view `{view}` reads is restricted");
+                    QueryError::new(ErrorKind::Denied, reason)
+                }
+                _ => error,
+            })
+        }),
     }
 }
 
