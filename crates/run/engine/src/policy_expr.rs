@@ -22,7 +22,7 @@ use stdx::ErrorKind;
 
 use crate::error::unsupported;
 use crate::names::{RelationName, SearchPath, fold_ident, write_in_full};
-use crate::policy_query::PolicyQueries;
+use crate::policy_query::{PolicyQueries, Prepared};
 use crate::provider::Names;
 use crate::running::Running;
 
@@ -172,16 +172,18 @@ impl Binder<'_> {
             namespace: self.name.namespace.clone(),
         };
         let prepared = self.queries.get(&marked.text, column.is_some());
-        let is_plain = prepared.is_none();
-        let (ast, sources) = match prepared {
-            Some(Ok(prepared)) => (prepared.expr.clone(), prepared.resolved.sources.clone()),
-            Some(Err(error)) => return Err(error.clone()),
-            None => {
-                let mut ast = parsed(&marked.text, column.is_some()).ok_or_else(not_an_expression)?;
-                write_in_full(&mut ast, &path)?;
-                (ast, HashMap::new())
+        let (mut ast, sources) = match prepared {
+            Some(Ok(Prepared { expr, resolved })) => {
+                (expr.clone(), resolved.as_ref().map(|resolved| resolved.sources.clone()))
             }
+            Some(Err(error)) => return Err(error.clone()),
+            None => (parsed(&marked.text, column.is_some()).ok_or_else(not_an_expression)?, None),
         };
+        let is_plain = sources.is_none();
+        if is_plain {
+            write_in_full(&mut ast, &path)?;
+        }
+        let sources = sources.unwrap_or_default();
         let names = Names {
             state: self.state,
             options: crate::provider::zoned(self.state),

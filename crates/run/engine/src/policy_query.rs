@@ -16,13 +16,13 @@ use crate::policy_expr::{Marked, Values, parsed};
 use crate::resolve::{self, Resolved};
 use crate::running::Running;
 
-/// A policy text that has a sub-query, with the relations that it names.
+/// A policy text as it was read, with the relations that its sub-queries name if it has any.
 pub(crate) struct Prepared {
     pub(crate) expr: ast::Expr,
-    pub(crate) resolved: Resolved,
+    pub(crate) resolved: Option<Resolved>,
 }
 
-/// The texts with sub-queries among those of one relation's policies.
+/// The texts of one relation's policies, each read once.
 #[derive(Default)]
 pub(crate) struct PolicyQueries {
     filters: HashMap<String, Result<Prepared, QueryError>>,
@@ -123,7 +123,9 @@ impl PolicyQueries {
         let mut judged = Resolved::default();
         for prepared in self.filters.values().chain(self.masks.values()).filter_map(|text| text.as_ref().ok())
         {
-            judged.judge_all(prepared.resolved.verdicts.clone())?;
+            if let Some(resolved) = &prepared.resolved {
+                judged.judge_all(resolved.verdicts.clone())?;
+            }
         }
         Ok(judged)
     }
@@ -131,13 +133,13 @@ impl PolicyQueries {
     /// The relations that a text reads, by full name.
     pub(crate) fn relations(&self, text: &str, is_mask: bool) -> BTreeSet<String> {
         match self.get(text, is_mask) {
-            Some(Ok(prepared)) => prepared.resolved.read_by_policies.clone(),
-            Some(Err(_)) | None => BTreeSet::new(),
+            Some(Ok(Prepared { resolved: Some(resolved), .. })) => resolved.read_by_policies.clone(),
+            Some(_) | None => BTreeSet::new(),
         }
     }
 }
 
-/// `None`: the text has no sub-query, or is none at all, which its binding will tell.
+/// `None`: the text is no expression, which its binding will tell.
 async fn prepare(
     running: &Running,
     state: &SessionState,
@@ -148,7 +150,7 @@ async fn prepare(
 ) -> Result<Option<Prepared>, QueryError> {
     let Some(expr) = parsed(text, is_mask) else { return Ok(None) };
     if !has_query(&expr) {
-        return Ok(None);
+        return Ok(Some(Prepared { expr, resolved: None }));
     }
     let running = running.written_by(author).ok_or_else(|| {
         QueryError::new(ErrorKind::Denied, "the author of a policy with a sub-query is gone")
@@ -172,7 +174,7 @@ async fn prepare(
         ));
     }
     let expr = carried(carrier).ok_or_else(crate::error::internal)?;
-    Ok(Some(Prepared { expr, resolved }))
+    Ok(Some(Prepared { expr, resolved: Some(resolved) }))
 }
 
 /// Whether an expression as it was written has a query in it.
