@@ -3,7 +3,7 @@
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
-use super::values::{civil, new_year};
+use super::values::new_year;
 use super::{Column, Kind, Value};
 use crate::dice::Dice;
 
@@ -109,10 +109,8 @@ impl Mask {
             (Self::Last4, Value::Str(text)) => Value::Str(shown(text, End::Last)),
             (Self::First4, Value::Str(text)) => Value::Str(shown(text, End::First)),
             (Self::Hash, Value::Str(text)) => Value::Str(keyed(text)),
-            (Self::Year, Value::Date(days)) => Value::Date(new_year(civil(i64::from(*days)).0) as i32),
-            (Self::Year, Value::Ts(seconds)) => {
-                Value::Ts(new_year(civil(seconds.div_euclid(86_400)).0) * 86_400)
-            }
+            (Self::Year, Value::Date(days)) => Value::Date(new_year(i64::from(*days)) as i32),
+            (Self::Year, Value::Ts(seconds)) => Value::Ts(new_year(seconds.div_euclid(86_400)) * 86_400),
             (Self::Reversed, Value::List(values)) => Value::List(values.iter().rev().copied().collect()),
             // A mask that says nothing of a kind.
             _ => Value::Null,
