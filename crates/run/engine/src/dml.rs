@@ -145,9 +145,9 @@ async fn plan(running: &Running, mut insert: ast::Insert, old: Old) -> Result<Pl
         target::allowed(running, &name, Operation::TruncateTable, "overwrite").await?;
     }
     let state = running.state();
-    // The planner compares schemas whole, and field ids are not its business.
     // The target is planned under a name of its own: that it may be written does not let it be read.
     insert.table = ast::TableObject::TableName(ObjectName::from(vec![Ident::with_quote('"', TARGET)]));
+    // The planner compares schemas whole, and field ids are not its business.
     let schema = Arc::new(enforce::bare_schema(&table.schema));
     let mut resolved = Resolved::default();
     let key = source_key(&running.path.catalog, &running.path.namespace.join("."), TARGET);

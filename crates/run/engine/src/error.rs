@@ -44,6 +44,9 @@ pub(crate) fn from_datafusion(error: &DataFusionError) -> QueryError {
         DataFusionError::NotImplemented(text) if text.contains("does not support logical expression") => {
             let what = match text.contains("OuterReferenceColumn") {
                 true => "a column of the query around it in this place",
+                false if text.contains("expression ScalarSubquery") => {
+                    "a sub-query of one value in this place"
+                }
                 false => "IN or EXISTS with a sub-query in this place",
             };
             unsupported(what)
