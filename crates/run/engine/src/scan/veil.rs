@@ -11,6 +11,8 @@ use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::PhysicalExpr;
 use enforce::bare_type;
+use query_api::QueryError;
+use stdx::ErrorKind;
 
 use super::blank::{blanked, titled};
 
@@ -61,6 +63,14 @@ fn failed(error: &DataFusionError) -> DataFusionError {
 /// sight, what comes of reading and of limits is told.
 pub(crate) fn veiled(error: DataFusionError) -> DataFusionError {
     match &error {
+        // How many rows a policy's own sub-query has is the policy's business.
+        DataFusionError::External(inner)
+            if inner
+                .downcast_ref::<QueryError>()
+                .is_some_and(|error| error.kind() == ErrorKind::Cardinality) =>
+        {
+            failed(&error)
+        }
         DataFusionError::ResourcesExhausted(_)
         | DataFusionError::External(_)
         | DataFusionError::IoError(_)
