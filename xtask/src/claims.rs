@@ -1,12 +1,17 @@
-//! The page of claims: what each scenario shows, under the laws that it is about.
+//! The page of claims: what each scenario and each test of the engine shows, under the laws that it is about.
 
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
+use crate::sabotage;
+
 pub(crate) const PAGE: &str = "docs/reference/claims.md";
 
 const CASES: &str = "crates/prove/scenarios/cases";
+
+/// Tests whose names say what they show, and whose files open with the laws that they are about.
+const TESTS: &str = "crates/run/engine/tests/it";
 
 const LAWS: &[(&str, &str)] = &[
     ("L1", "One meaning: a query runs over filtered and masked tables, wherever it names them"),
@@ -23,71 +28,170 @@ const LAWS: &[(&str, &str)] = &[
 
 const HEAD: &str = "# Claims, and what proves them
 
-Each line is the claim of a scenario, under every law that the scenario is about.
+Each line is the claim of a scenario or of a test of the engine, under every law that it is about.
 A scenario's statements are said by an allowed and by a restricted user, in process and over Postgres in both protocols ([how they are written](scenarios.md)).
 `cargo xtask scenarios NAME` runs one; `cargo xtask test` runs all.
 L2 and L4 are searched besides by pairs of lakes that differ in what is hidden, and L1 by an oracle in memory ([interference](interference.md)).
-The suite's list of sabotages takes protections away one at a time, and sees that it misses them.
+What was taken away to see the suite fail, and what nothing proves yet, stands at the end.
 
 Where a claim ends, [limits](limits.md) says so.
 ";
 
-/// A scenario's own words about itself.
+const TAKEN_AWAY: &str = "
+## What was taken away
+
+`cargo xtask test sabotage --long` takes each of these protections away in a copy of the sources, and fails unless the interference suite finds it.
+
+| what the sources then do | where |
+|---|---|
+";
+
+const NOT_PROVEN: &str = "
+## Not proven yet
+
+| claim | what there is instead |
+|---|---|
+| a cursor shows what its query shows | cursors are refused ([limits](limits.md)) |
+| plan and result caches keep readers apart | there are no such caches: every run is planned and governed anew |
+| policies hold on parts of nested columns | such policies are refused; a mask covers the whole column (`o01-struct-mask.scn`) |
+| increments between snapshots are governed | only that they parse and that unknown snapshots are refused (`time-travel.scn`) |
+| answers agree with PostgreSQL's row security | not compared |
+| answers agree with DuckDB's views | compared over TPC-H by `cargo xtask bench query`, and by no test |
+| each rule of the optimizer can be off | the suites vary partitions, sizes of batches, and what is pushed into files, and no rules |
+| each scenario fails without its protection | shown for the list above, and not for scenarios one by one |
+| EXPLAIN ANALYZE, query history and progress tell nothing | the first is refused, and the others are not there |
+| tags of tables, schemas and views by statement | refused ([limits](limits.md)) |
+| other doors give the same answers (L5) | shown in process and over Postgres; there are no others |
+| times of rewriting, of a cold verdict and of `EXISTS` filters, bytes scanned of sorted tables, plans equal to those by hand | not measured by `cargo xtask bench` |
+";
+
+/// What one test says about itself.
 struct Claim {
-    scenario: String,
+    test: String,
     claim: String,
     laws: Vec<String>,
 }
 
 pub(crate) fn page(root: &Path) -> Result<String> {
-    let claims = claims(root)?;
+    let mut claims = scenarios(root)?;
+    claims.extend(tests_of_engine(root)?);
     let mut page = HEAD.to_owned();
     for (law, title) in LAWS {
-        page.push_str(&format!("\n## {law} {title}\n\n| claim | scenario |\n|---|---|\n"));
+        page.push_str(&format!("\n## {law} {title}\n\n| claim | shown by |\n|---|---|\n"));
         for claim in claims.iter().filter(|claim| claim.laws.iter().any(|own| own == law)) {
-            page.push_str(&format!("| {} | `{}` |\n", claim.claim.replace('|', "\\|"), claim.scenario));
+            page.push_str(&format!("| {} | `{}` |\n", claim.claim.replace('|', "\\|"), claim.test));
         }
     }
+    page.push_str(TAKEN_AWAY);
+    for (name, file) in sabotage::names(root)? {
+        page.push_str(&format!("| {} | `{file}` |\n", name.replace('|', "\\|")));
+    }
+    page.push_str(NOT_PROVEN);
     Ok(page)
 }
 
-fn claims(root: &Path) -> Result<Vec<Claim>> {
-    let folder = root.join(CASES);
+fn scenarios(root: &Path) -> Result<Vec<Claim>> {
+    let files = texts(&root.join(CASES), "scn")?;
+    Ok(files.into_iter().map(|(name, text)| scenario(format!("{name}.scn"), &text)).collect())
+}
+
+fn scenario(test: String, text: &str) -> Claim {
+    let said = |word: &str| text.lines().find_map(|line| line.strip_prefix(word)).unwrap_or_default().trim();
+    let laws = said("# law:").split(',').map(|law| law.trim().to_owned()).collect();
+    Claim { test, claim: said("# name:").to_owned(), laws }
+}
+
+fn tests_of_engine(root: &Path) -> Result<Vec<Claim>> {
+    let files = texts(&root.join(TESTS), "rs")?;
+    Ok(files.into_iter().flat_map(|(module, text)| tests(&module, &text)).collect())
+}
+
+/// The tests of a file under the laws that its first line ends with, as in `(L6, L7).`; none where it names no law.
+fn tests(module: &str, text: &str) -> Vec<Claim> {
+    let laws = laws_of(text.lines().next().unwrap_or_default());
+    if laws.is_empty() {
+        return Vec::new();
+    }
+    let is_marked = |line: &&str| matches!(line.trim(), "#[test]" | "#[tokio::test]");
     let mut claims = Vec::new();
-    for entry in std::fs::read_dir(&folder).with_context(|| format!("`{CASES}` cannot be read"))? {
+    let mut lines = text.lines();
+    while lines.by_ref().find(is_marked).is_some() {
+        let name =
+            lines.by_ref().find_map(|line| line.split_once("fn ")).and_then(|(_, rest)| rest.split_once('('));
+        if let Some((name, _)) = name {
+            let test = format!("engine::{module}::{name}");
+            claims.push(Claim { test, claim: name.replace('_', " "), laws: laws.clone() });
+        }
+    }
+    claims
+}
+
+fn laws_of(line: &str) -> Vec<String> {
+    let named = line.strip_suffix(").").and_then(|line| line.rsplit_once('(')).map_or("", |(_, laws)| laws);
+    let laws = named.split(',').map(str::trim);
+    laws.filter(|law| LAWS.iter().any(|(known, _)| known == law)).map(str::to_owned).collect()
+}
+
+/// The files of one kind in a folder, each with its name, in order.
+fn texts(folder: &Path, extension: &str) -> Result<Vec<(String, String)>> {
+    let mut texts = Vec::new();
+    for entry in
+        std::fs::read_dir(folder).with_context(|| format!("`{}` cannot be read", folder.display()))?
+    {
         let path = entry?.path();
-        if path.extension().is_none_or(|extension| extension != "scn") {
+        if path.extension().is_none_or(|own| own != extension) {
             continue;
         }
         let text = std::fs::read_to_string(&path).with_context(|| format!("`{}`", path.display()))?;
-        let scenario = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        claims.push(claim(scenario, &text));
+        texts.push((
+            path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default(),
+            text,
+        ));
     }
-    claims.sort_by(|a, b| a.scenario.cmp(&b.scenario));
-    Ok(claims)
-}
-
-fn claim(scenario: String, text: &str) -> Claim {
-    let said = |word: &str| text.lines().find_map(|line| line.strip_prefix(word)).unwrap_or_default().trim();
-    let laws = said("# law:").split(',').map(|law| law.trim().to_owned()).collect();
-    Claim { scenario, claim: said("# name:").to_owned(), laws }
+    texts.sort();
+    Ok(texts)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn root() -> std::path::PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+    }
+
     #[test]
     fn a_scenario_stands_under_each_of_its_laws() {
-        let claim = claim("a".to_owned(), "# name: nothing | leaks\n# law: L1, L10\n# users: ana\n");
+        let claim = scenario("a.scn".to_owned(), "# name: nothing | leaks\n# law: L1, L10\n# users: ana\n");
         assert_eq!(claim.claim, "nothing | leaks");
         assert_eq!(claim.laws, ["L1", "L10"]);
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let page = page(&root).unwrap();
-        let n_claims = claims(&root).unwrap().len();
+        let page = page(&root()).unwrap();
+        let n_claims = scenarios(&root()).unwrap().len() + tests_of_engine(&root()).unwrap().len();
         assert!(page.lines().filter(|line| line.starts_with("| ")).count() >= n_claims + LAWS.len());
         for (law, _) in LAWS {
             assert!(page.contains(&format!("## {law} ")), "{law}");
         }
+    }
+
+    #[test]
+    fn a_test_stands_under_the_laws_of_its_file() {
+        let file = "//! Says (and more) what (L6, L7).\n\nfn help() {}\n\n#[tokio::test]\nasync fn no_row_leaves() {}\n\n\
+                    #[test]\nfn nor_a_name() {}\n";
+        let shown: Vec<String> =
+            tests("m", file).iter().map(|c| format!("{} {} {:?}", c.claim, c.test, c.laws)).collect();
+        assert_eq!(
+            shown,
+            [
+                "no row leaves engine::m::no_row_leaves [\"L6\", \"L7\"]",
+                "nor a name engine::m::nor_a_name [\"L6\", \"L7\"]"
+            ]
+        );
+        assert!(tests("m", &file.replace("(L6, L7)", "(L77)")).is_empty());
+    }
+
+    #[test]
+    fn the_page_is_what_is_generated() {
+        let stored = std::fs::read_to_string(root().join(PAGE)).unwrap();
+        assert_eq!(stored, page(&root()).unwrap(), "`cargo xtask docs` writes it anew");
     }
 }

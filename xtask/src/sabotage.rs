@@ -32,10 +32,19 @@ struct Sabotage {
     put: String,
 }
 
+/// What each sabotage does, and the file that it is done to.
+pub(crate) fn names(root: &Path) -> Result<Vec<(String, String)>> {
+    Ok(list(root)?.sabotage.into_iter().map(|sabotage| (sabotage.name, sabotage.file)).collect())
+}
+
+fn list(root: &Path) -> Result<List> {
+    let text = std::fs::read_to_string(root.join(LIST)).with_context(|| format!("`{LIST}`"))?;
+    Ok(toml::from_str(&text)?)
+}
+
 /// In the short form only that every text still stands once in its file, so that the list cannot rot.
 pub(crate) fn run(context: &Context) -> Result<Report> {
-    let text = std::fs::read_to_string(context.root.join(LIST)).with_context(|| format!("`{LIST}`"))?;
-    let list: List = toml::from_str(&text)?;
+    let list = list(&context.root)?;
     let mut tally = Tally::default();
     let copy = if context.is_long { Some(copied(&context.root)?) } else { None };
     for sabotage in &list.sabotage {

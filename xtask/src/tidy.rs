@@ -52,6 +52,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("lines end clean", words::line_ends),
     ("pages have one title", prose::titles),
     ("links lead somewhere", prose::links),
+    ("scenarios that pages name are there", prose::scenarios),
     ("prose has one sentence a line", prose::sentences),
     ("decision records keep their form", records::decisions),
     ("ARCHITECTURE.md gives each crate an invariant", map::invariants),

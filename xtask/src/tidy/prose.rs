@@ -7,6 +7,9 @@ use crate::tree::{File, Tree};
 /// Words that end in a stop without ending a sentence.
 const ABBREVIATIONS: &[&str] = &["e.g.", "i.e.", "etc.", "cf.", "vs.", "v.", "no."];
 
+/// Where scenarios stand.
+const CASES: &str = "crates/prove/scenarios/cases";
+
 /// The lines of a page outside its code blocks.
 fn prose(file: &File) -> impl Iterator<Item = (usize, &str)> {
     let mut is_code = false;
@@ -89,6 +92,21 @@ fn has_heading(page: &File, anchor: &str) -> bool {
 fn slug(heading: &str) -> String {
     let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
     heading.trim().to_lowercase().chars().filter(kept).map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+/// Scenarios that are named as `name.scn`, to show that something is so.
+pub(super) fn scenarios(_: &House, tree: &Tree) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for file in tree.with_extension("md") {
+        for (number, line) in prose(file) {
+            let spans = line.split('`').skip(1).step_by(2);
+            let named = spans.filter(|span| span.ends_with(".scn") && !span.contains(['/', ' ', '*']));
+            for name in named.filter(|name| !tree.has(&format!("{CASES}/{name}"))) {
+                faults.push(Fault::new(&file.path, number, format!("there is no scenario `{name}`")));
+            }
+        }
+    }
+    faults
 }
 
 pub(super) fn sentences(_: &House, tree: &Tree) -> Vec<Fault> {

@@ -206,3 +206,12 @@ fn a_log_field_that_the_page_lacks_is_a_fault() {
     let expected = ["crates/a/src/lib.rs:4: log field `odd`", "crates/a/src/lib.rs:10: log field `other`"];
     check(map::log_fields, &files, &expected);
 }
+
+#[test]
+fn a_scenario_that_is_not_there_is_a_fault() {
+    let page =
+        "# A\n\nShown by `here.scn`, `gone.scn`; a file is `cases/x.scn` or `*.scn`.\n\n| x | `lost.scn` |\n";
+    let files = [("docs/a.md", page), ("crates/prove/scenarios/cases/here.scn", "# name: x\n")];
+    let gone = "docs/a.md:3: there is no scenario `gone.scn`";
+    check(prose::scenarios, &files, &[gone, "docs/a.md:5: there is no scenario `lost.scn`"]);
+}
