@@ -188,7 +188,7 @@ pub(crate) const OPTIONS: &[OptionDef] = &[
         "condition_errors",
         Kind::OneOf(&["against-user", "ranger"]),
         Some("\"against-user\""),
-        "What a policy condition that cannot be evaluated does: counts against the user, or as not met.",
+        "What a policy condition that cannot be evaluated does: counts against the user, or as in Ranger, where it is not met, and one of a type that its service lacks is passed over.",
     ),
     aliased(
         option(
