@@ -109,6 +109,9 @@ impl Snapshot {
         now: Timestamp,
         client_addr: Option<IpAddr>,
     ) -> GrantedColumns {
+        if self.column_grants.by_relation.is_empty() {
+            return GrantedColumns::All;
+        }
         let of_relation = key_of(object).and_then(|key| self.column_grants.by_relation.get(&key));
         let lists: Vec<&Policy> = of_relation
             .into_iter()
