@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::ask::Told;
-use crate::install::views;
+use crate::install::{definers, views};
 use crate::lake::Lake;
 
 /// How many sorts of errors are told.
@@ -35,7 +35,7 @@ impl Finding {
         let said = statements.join(" ");
         let is_named = |name: &str| said.contains(&format!("g.{name} "));
         let has_view = is_named("v") || is_named("j");
-        let mut policies = if has_view { views(lake) } else { Vec::new() };
+        let mut policies = if has_view { views(lake, definers(lake)) } else { Vec::new() };
         for table in &lake.tables {
             if let Some(rules) = table.rules(user)
                 && (is_named(table.name) || has_view && matches!(table.name, "t" | "s"))

@@ -120,7 +120,7 @@ fn failing(secrets: Secrets) -> Vec<String> {
 
 /// Views, grants, and the policies; the last of all, as a lake is governed that is there already.
 fn protections(lake: &Lake) -> Vec<String> {
-    let mut statements = views(lake);
+    let mut statements = views(lake, definers(lake));
     for user in [READER, OTHER, FREE] {
         statements.push(format!("GRANT SELECT ON g.t, g.s, g.free, g.d TO USER {user}"));
         statements.push(format!("GRANT SELECT ON VIEW g.v TO USER {user}"));
@@ -134,14 +134,20 @@ fn protections(lake: &Lake) -> Vec<String> {
     statements
 }
 
-/// A narrow view over `t`, and a view over a join with it.
-pub(crate) fn views(lake: &Lake) -> Vec<String> {
+/// Which of the views of a lake read with their owner's rights: by turns none, the lower, the upper, both.
+pub(crate) fn definers(lake: &Lake) -> [bool; 2] {
+    [lake.seed & 1 != 0, lake.seed & 2 != 0]
+}
+
+/// A narrow view over `t`, and a view over a join with it. Their rows are the same with whatever rights they are read.
+pub(crate) fn views(lake: &Lake, definers: [bool; 2]) -> Vec<String> {
+    let [lower, upper] = definers.map(|is_definer| if is_definer { " SECURITY DEFINER" } else { "" });
     let last = lake.table("t").columns.len() - 1;
     let (t, s) = (&lake.table("t").columns[last], &lake.table("s").columns[1]);
     vec![
-        format!("CREATE VIEW g.v AS SELECT id, {} FROM g.t WHERE id > 2", t.name),
+        format!("CREATE VIEW g.v{lower} AS SELECT id, {} FROM g.t WHERE id > 2", t.name),
         format!(
-            "CREATE VIEW g.j (i, one, two) AS SELECT v.id, v.{}, s.{} FROM g.v v JOIN g.s s ON v.id = s.id",
+            "CREATE VIEW g.j (i, one, two){upper} AS SELECT v.id, v.{}, s.{} FROM g.v v JOIN g.s s ON v.id = s.id",
             t.name, s.name
         ),
     ]

@@ -75,7 +75,7 @@ impl Oracle {
                 context.register_table(format!("lake.g.{name}"), Arc::new(memory))?;
             }
         }
-        for view in views(lake) {
+        for view in views(lake, [false; 2]) {
             context.sql(&view).await?.collect().await?;
         }
         Ok(Self { context })
