@@ -51,7 +51,6 @@ const NOT_PROVEN: &str = "
 
 | claim | what there is instead |
 |---|---|
-| a cursor shows what its query shows | cursors are refused ([limits](limits.md)) |
 | plan and result caches keep readers apart | there are no such caches: every run is planned and governed anew |
 | policies hold on parts of nested columns | such policies are refused; a mask covers the whole column (`o01-struct-mask.scn`) |
 | increments between snapshots are governed | only that they parse and that unknown snapshots are refused (`time-travel.scn`) |

@@ -45,6 +45,12 @@ const CASES: &[Case] = &[
         input: "SELECT id FROM sales_wh.acdemo.orders WHERE id = 3 \\gdesc",
         expected: &["id|"],
     },
+    Case {
+        user: "alice",
+        name: "rows by a cursor",
+        input: "\\set FETCH_COUNT 1\nSELECT id, region, ssn FROM sales_wh.acdemo.orders ORDER BY id;",
+        expected: &["1|EU|xxx-xx-1111", "3|EU|xxx-xx-3333", "!US"],
+    },
     Case { user: "alice", name: "databases", input: "\\l", expected: &["sales_wh"] },
     Case { user: "alice", name: "schemas", input: "\\dn", expected: &["acdemo"] },
     Case { user: "alice", name: "tables", input: "SET search_path = acdemo;\n\\dt", expected: &["orders"] },

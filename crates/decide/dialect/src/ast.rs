@@ -60,8 +60,40 @@ pub enum Statement {
     Rename(Rename),
     /// `SHOW STATS FOR t`.
     ShowStats(Name),
+    Cursor(CursorStatement),
     /// SQL that sqlparser parsed and DataFusion plans.
     Sql(Box<sqlparser::ast::Statement>),
+}
+
+/// What is done with a cursor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CursorStatement {
+    /// `DECLARE name … CURSOR … FOR query`.
+    Declare { name: Ident, options: CursorOptions, query: QueryText },
+    /// `FETCH` gives the rows on the way, `MOVE` does not.
+    Fetch { name: Ident, steps: CursorSteps, is_move: bool },
+    /// `CLOSE name`; no name stands for `ALL`.
+    Close { name: Option<Ident> },
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CursorOptions {
+    pub is_binary: bool,
+    /// `SCROLL`: it may go back.
+    pub is_scroll: bool,
+    /// `WITH HOLD`: it outlives the transaction.
+    pub is_held: bool,
+}
+
+/// Which rows a `FETCH` is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CursorSteps {
+    /// So many from here on, one at least.
+    Forward(u64),
+    /// All that are left.
+    All,
+    /// Back, or to a place: `PRIOR`, `FIRST`, `LAST`, `ABSOLUTE`, `RELATIVE`, `BACKWARD`, and counts below one.
+    Elsewhere,
 }
 
 /// `ALTER TABLE t {CREATE|DROP} {BRANCH|TAG} …`.

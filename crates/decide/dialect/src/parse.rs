@@ -3,6 +3,7 @@
 mod alter;
 mod clauses;
 mod create;
+mod cursors;
 mod functions;
 mod grants;
 mod inline;
@@ -41,6 +42,10 @@ pub fn parse(statement: &str) -> Result<Statement, SyntaxError> {
         let table = cursor.name("the name of a table")?;
         cursor.expect_end()?;
         return Ok(Statement::ShowStats(table));
+    }
+    if let Some(statement) = cursors::cursor(&mut cursor)? {
+        cursor.expect_end()?;
+        return Ok(Statement::Cursor(statement));
     }
     if let Some(governance) = governance(&mut cursor)? {
         cursor.expect_end()?;

@@ -18,6 +18,11 @@ pub enum ErrorKind {
     TableExists,
     SchemaExists,
     ObjectExists,
+    /// No cursor of this name is open in the session.
+    CursorNotFound,
+    CursorExists,
+    /// It makes sense only between BEGIN and COMMIT.
+    NoTransaction,
     /// The caller may not do this to a thing she may see.
     Denied,
     /// The name or password is wrong.
@@ -59,6 +64,9 @@ impl ErrorKind {
             Self::TableExists => "42P07",
             Self::SchemaExists => "42P06",
             Self::ObjectExists => "42710",
+            Self::CursorNotFound => "34000",
+            Self::CursorExists => "42P03",
+            Self::NoTransaction => "25P01",
             Self::Denied => "42501",
             Self::Unauthenticated => "28P01",
             Self::Invalid => "22023",
@@ -85,10 +93,13 @@ impl ErrorKind {
             | Self::CatalogNotFound
             | Self::ColumnNotFound
             | Self::ObjectNotFound
-            | Self::FunctionNotFound => 404,
+            | Self::FunctionNotFound
+            | Self::CursorNotFound => 404,
             Self::TableExists
             | Self::SchemaExists
             | Self::ObjectExists
+            | Self::CursorExists
+            | Self::NoTransaction
             | Self::Conflict
             | Self::Dependent => 409,
             Self::Denied => 403,

@@ -32,6 +32,11 @@ impl TableVerdict {
         Self { filters: Vec::new(), columns: vec![ColumnVerdict::Raw; n_columns], snapshot_version }
     }
 
+    /// Whether it hides the same as another, of whatever snapshot of the policies.
+    pub fn rules_as(&self, other: &Self) -> bool {
+        self.filters == other.filters && self.columns == other.columns
+    }
+
     /// Whether rows or values are hidden.
     pub fn is_restricting(&self) -> bool {
         !self.filters.is_empty() || self.columns.iter().any(|column| *column != ColumnVerdict::Raw)

@@ -117,7 +117,7 @@ fn relation_lines(running: &Running, table: &TouchedTable) -> Lines {
 }
 
 /// The query, whose errors say where in the whole statement they are.
-fn parsed(query: &QueryText) -> Result<ast::Statement, QueryError> {
+pub(crate) fn parsed(query: &QueryText) -> Result<ast::Statement, QueryError> {
     match dialect::parse(&query.text) {
         Ok(dialect::ast::Statement::Sql(sql)) if matches!(*sql, ast::Statement::Query(_)) => Ok(*sql),
         Ok(_) => Err(unsupported("anything but a query here").with_position(query.span.start)),

@@ -4,6 +4,7 @@ mod asking;
 mod auditing;
 mod bind;
 mod clauses;
+mod cursors;
 mod ddl;
 mod dml;
 mod engine;

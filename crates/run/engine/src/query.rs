@@ -233,7 +233,18 @@ pub(crate) async fn run(
     bounds: Bounds,
 ) -> Result<Outcome, QueryError> {
     let governed = govern(running, statement, parameters).await?;
-    let stream = execute(running, &governed).await?;
+    let rows = start(running, &governed, text, bounds).await?;
+    Ok(Outcome::Rows { rows, tag: "SELECT", notices: Vec::new() })
+}
+
+/// Runs what is governed; its record is written when the last row has gone out, or nobody waits for it any more.
+pub(crate) async fn start(
+    running: &Running,
+    governed: &Governed,
+    text: &str,
+    bounds: Bounds,
+) -> Result<Rows, QueryError> {
+    let stream = execute(running, governed).await?;
     let stream_schema = stream.schema();
     let schema = crate::titles::shown_schema(&stream_schema);
     let record = running.audit_query(&governed.resolved, text);
@@ -244,11 +255,7 @@ pub(crate) async fn run(
         record: Some(record),
         n_rows: 0,
     };
-    Ok(Outcome::Rows {
-        rows: Rows { schema, batches: bounded(batches.boxed(), bounds) },
-        tag: "SELECT",
-        notices: Vec::new(),
-    })
+    Ok(Rows { schema, batches: bounded(batches.boxed(), bounds) })
 }
 
 /// What ends a statement before its time.
@@ -260,6 +267,11 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
+    /// Those of what goes on until nobody waits for it.
+    pub(crate) fn none() -> Self {
+        Self { cancel: CancellationToken::new(), deadline: None }
+    }
+
     /// Waits until the statement must end, and says why.
     pub(crate) async fn over(self) -> QueryError {
         let timeout = async {

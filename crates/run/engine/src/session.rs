@@ -16,6 +16,7 @@ use stdx::ErrorKind;
 use tokio_util::sync::CancellationToken;
 
 use crate::Engine;
+use crate::cursors::SessionCursor;
 use crate::names::SearchPath;
 use crate::running::Running;
 
@@ -29,12 +30,13 @@ pub(crate) struct Named {
     pub(crate) types: Vec<DataType>,
 }
 
-/// What `SET`, `USE` and `PREPARE` change.
+/// What `SET`, `USE`, `PREPARE` and `DECLARE` change.
 #[derive(Clone, Debug)]
 pub(crate) struct SessionVars {
     pub(crate) path: SearchPath,
     pub(crate) settings: BTreeMap<&'static str, String>,
     pub(crate) named: BTreeMap<String, Named>,
+    pub(crate) cursors: BTreeMap<String, SessionCursor>,
     pub(crate) transaction: TransactionState,
 }
 
@@ -77,8 +79,13 @@ impl QueryService for Engine {
         if let Some(application) = &context.application {
             settings.insert("application_name", application.clone());
         }
-        let vars =
-            SessionVars { path, settings, named: BTreeMap::new(), transaction: TransactionState::Idle };
+        let vars = SessionVars {
+            path,
+            settings,
+            named: BTreeMap::new(),
+            cursors: BTreeMap::new(),
+            transaction: TransactionState::Idle,
+        };
         let pg = Arc::new(crate::pg::PgSession::try_new(&engine.pg_tables)?);
         let session = EngineSession { engine, principal, context, pg, vars: Mutex::new(vars) };
         if let Some(catalog) = catalog {

@@ -8,7 +8,7 @@ use crate::error::{catalog_not_found, schema_not_found, unsupported};
 use crate::names::{fold_ident, parts_of};
 use crate::running::Running;
 use crate::session::{DEFAULT_NAMESPACE, EngineSession, invalid};
-use crate::settings;
+use crate::{cursors, settings};
 
 fn done(tag: &'static str) -> Outcome {
     Outcome::Done { tag, n_rows: None, notices: Vec::new() }
@@ -153,11 +153,13 @@ pub(crate) fn transaction(session: &EngineSession, sql: &ast::Statement) -> Resu
         }
         ast::Statement::Commit { chain: false, .. } => {
             let was = std::mem::replace(&mut vars.transaction, TransactionState::Idle);
+            cursors::end_block(&mut vars, was == TransactionState::Failed);
             let tag = if was == TransactionState::Failed { "ROLLBACK" } else { "COMMIT" };
             Ok(Outcome::Done { tag, n_rows: None, notices: no_block(was) })
         }
         ast::Statement::Rollback { chain: false, savepoint: None } => {
             let was = std::mem::replace(&mut vars.transaction, TransactionState::Idle);
+            cursors::end_block(&mut vars, true);
             Ok(Outcome::Done { tag: "ROLLBACK", n_rows: None, notices: no_block(was) })
         }
         _ => Err(unsupported("AND CHAIN and savepoints")),

@@ -17,7 +17,9 @@ use crate::error::unsupported;
 use crate::query::Bounds;
 use crate::running::Running;
 use crate::session::{EngineSession, Named, syntax};
-use crate::{asking, ddl, dml, explain, governance, metadata, prepared, query, session_statements, show};
+use crate::{
+    asking, cursors, ddl, dml, explain, governance, metadata, prepared, query, session_statements, show,
+};
 
 /// What is being run: the parsed statement with its text, its parameters and what ends it.
 pub(crate) struct Call<'a> {
@@ -110,7 +112,7 @@ fn changes_things(statement: &Statement) -> bool {
     match statement {
         Statement::Governance(governance) => !governance::only_reads(governance),
         Statement::TableRef(_) | Statement::Rename(_) => true,
-        Statement::ShowStats(_) => false,
+        Statement::ShowStats(_) | Statement::Cursor(_) => false,
         Statement::Sql(sql) => !matches!(
             **sql,
             ast::Statement::Query(_)
@@ -147,6 +149,7 @@ async fn route(
         Statement::TableRef(change) => return apart(|| ddl::alter_refs(running, change, call)).await,
         Statement::Rename(rename) => return apart(|| ddl::rename(running, rename, call)).await,
         Statement::ShowStats(table) => return apart(|| metadata::stats(running, &table)).await,
+        Statement::Cursor(cursor) => return apart(|| cursors::run(session, running, cursor, call)).await,
         Statement::Sql(sql) => as_clients_mean_it(*sql, call.text),
     };
     match sql {
@@ -196,7 +199,7 @@ pub(crate) fn apart<F: Future>(make: impl FnOnce() -> F) -> Pin<Box<F>> {
 }
 
 /// Questions about the catalog, in PostgreSQL's own dialect.
-fn as_clients_mean_it(sql: ast::Statement, text: &str) -> ast::Statement {
+pub(crate) fn as_clients_mean_it(sql: ast::Statement, text: &str) -> ast::Statement {
     match sql {
         ast::Statement::Query(_) => crate::pg::rewritten(text).unwrap_or(sql),
         other => other,
@@ -227,6 +230,9 @@ pub(crate) async fn describe(
         None | Some(Statement::TableRef(_) | Statement::Rename(_)) => Ok(nothing),
         Some(Statement::ShowStats(_)) => {
             Ok(Description { parameters: Vec::new(), columns: Some(metadata::stats_columns()) })
+        }
+        Some(Statement::Cursor(cursor)) => {
+            apart(|| cursors::describe(session, &running, cursor, types)).await
         }
         Some(Statement::Governance(Governance::Simulate { user, roles, bundle, query })) => {
             let simulation = Simulation { user, roles, bundle, query };

@@ -180,7 +180,7 @@ pub(super) fn explain_policy(cursor: &mut Cursor<'_>) -> Parsed<Option<Governanc
 }
 
 /// The next tokens as they are written.
-fn query_text(cursor: &mut Cursor<'_>, n_tokens: usize) -> QueryText {
+pub(super) fn query_text(cursor: &mut Cursor<'_>, n_tokens: usize) -> QueryText {
     let start = cursor.position();
     cursor.skip(n_tokens);
     let span = cursor.span_from(start);

@@ -291,8 +291,6 @@ pub(super) const OTHERS: &[&str] = &[
     "EXPLAIN ANALYZE VERBOSE SELECT 1",
     "COPY t FROM STDIN WITH (FORMAT csv)",
     "COPY (SELECT 1) TO STDOUT",
-    "DECLARE c CURSOR FOR SELECT 1",
-    "FETCH 10 FROM c",
     "DISCARD ALL",
     // Spellings of PostgreSQL and DataFusion.
     "SELECT a::int, E'x\\n', $1, ? FROM t WHERE b = $2",
