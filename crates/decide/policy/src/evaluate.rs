@@ -32,6 +32,6 @@ pub use request::{
 };
 pub use trace::{Considered, Note, Trace};
 pub use verdict::{
-    Because, ColumnRule, DecidingItem, Decision, FilterRule, ItemList, MaskRule, PassedOver,
+    Because, ColumnRule, DecidingItem, Decision, FilterRule, ItemList, MaskRule, PartRule, PassedOver,
     PassedOverReason, Restriction, TableRules, Verdict, Via,
 };

@@ -30,7 +30,7 @@ pub use evaluate::{
     AttributeValue, Because, ColumnName, ColumnRule, ConditionErrors, Considered, Decided, DecidingItem,
     Decision, ElementScope, Evaluation, FieldOf, FilterRule, GateTwoSettings, InlineGrant, InlineMode,
     InlinePolicy, ItemList, LevelValue, MaskCombine, MaskPrecedence, MaskRule, MatchType, MatchingScope,
-    NO_CONTEXT, Note, PassedOver, PassedOverReason, Request, RequestContext, RequestTag, Resource,
+    NO_CONTEXT, Note, PartRule, PassedOver, PassedOverReason, Request, RequestContext, RequestTag, Resource,
     Restriction, RowFilterCombine, TableRequest, TableRules, Trace, Verdict, Via,
 };
 pub use principal::{Membership, NameSet, Principal};

@@ -1,6 +1,7 @@
 //! The masks as expressions over the stored column.
 
 mod kernel;
+mod parts;
 
 use arrow::datatypes::Field;
 use datafusion_common::{Column, ScalarValue};
@@ -8,6 +9,7 @@ use datafusion_expr::{Expr, ScalarUDF, cast};
 use masks::{Cover, cover};
 
 pub use masks::{MaskSettings, MaskType, Profile, check_number, fits};
+pub use parts::{PartCover, part_of, parts_expr, parts_in};
 
 use kernel::Kernel;
 

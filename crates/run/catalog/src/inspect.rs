@@ -216,7 +216,7 @@ impl TableHandle {
         names
     }
 
-    /// The top-level columns that the table has or ever had: of each field id all names, newest first.
+    /// The columns that the table has or ever had, and their parts: of each field id all names, newest first.
     pub fn columns_of_all_times(&self) -> Vec<(i32, Vec<String>)> {
         let metadata = self.table.metadata();
         let mut schemas: Vec<_> = metadata.schemas_iter().collect();
@@ -224,10 +224,12 @@ impl TableHandle {
             std::cmp::Reverse((schema.schema_id() == metadata.current_schema_id(), schema.schema_id()))
         });
         let mut found: BTreeMap<i32, Vec<String>> = BTreeMap::new();
-        for field in schemas.iter().flat_map(|schema| schema.as_struct().fields()) {
-            let names = found.entry(field.id).or_default();
-            if !names.contains(&field.name) {
-                names.push(field.name.clone());
+        for schema in schemas {
+            for (id, name) in schema.field_id_to_name_map() {
+                let names = found.entry(*id).or_default();
+                if !names.contains(name) {
+                    names.push(name.clone());
+                }
             }
         }
         found.into_iter().collect()

@@ -147,26 +147,26 @@ const fn kind_name(object: &Object) -> &'static str {
     }
 }
 
-fn masked<'a>(
-    table: &'a str,
-    names: &'a [String],
-    columns: &'a [ColumnRule],
-) -> impl Iterator<Item = MaskedColumn> + 'a {
-    names.iter().zip(columns).filter_map(move |(name, rule)| match rule {
-        ColumnRule::Raw => None,
-        ColumnRule::Masked(mask) => Some(MaskedColumn {
-            table: table.to_owned(),
-            column: name.clone(),
-            mask_type: mask.mask_type.clone(),
-            policy: Some(mask.policy),
-            policy_version: Some(mask.policy_version),
-        }),
-        ColumnRule::Restricted(restriction) => Some(MaskedColumn {
-            table: table.to_owned(),
-            column: name.clone(),
-            mask_type: "RESTRICTED".to_owned(),
-            policy: restriction.policy,
-            policy_version: None,
-        }),
-    })
+fn masked(table: &str, names: &[String], columns: &[ColumnRule]) -> Vec<MaskedColumn> {
+    let mut masked = Vec::new();
+    for (name, rule) in names.iter().zip(columns) {
+        match rule {
+            ColumnRule::Parts(parts) => {
+                masked.extend(
+                    parts.iter().filter_map(|part| masked_column(table, part.name(name), &part.rule)),
+                );
+            }
+            whole => masked.extend(masked_column(table, name.clone(), whole)),
+        }
+    }
+    masked
+}
+
+fn masked_column(table: &str, column: String, rule: &ColumnRule) -> Option<MaskedColumn> {
+    let (mask_type, policy, policy_version) = match rule {
+        ColumnRule::Raw | ColumnRule::Parts(_) => return None,
+        ColumnRule::Masked(mask) => (mask.mask_type.clone(), Some(mask.policy), Some(mask.policy_version)),
+        ColumnRule::Restricted(restriction) => ("RESTRICTED".to_owned(), restriction.policy, None),
+    };
+    Some(MaskedColumn { table: table.to_owned(), column, mask_type, policy, policy_version })
 }

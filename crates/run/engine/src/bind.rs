@@ -8,7 +8,7 @@ use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::common::Column;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::Expr;
-use enforce::mask::{MaskType, check_number, mask_expr};
+use enforce::mask::{MaskType, PartCover, check_number, mask_expr, parts_expr};
 use enforce::{ColumnVerdict, SessionFacts, TableVerdict};
 use policy::edit::pins;
 use policy::model::Policy;
@@ -156,6 +156,14 @@ pub(crate) async fn rules(
                 }
                 bound.map_or(ColumnVerdict::Restricted, ColumnVerdict::Masked)
             }
+            ColumnRule::Parts(rules) => {
+                let bound = bind_parts(&parts, field, rules);
+                if bound.is_none() {
+                    // As above; a part that must have a value cannot be NULL.
+                    tracing::warn!(table = %name, "masks of parts of a column cannot be built");
+                }
+                bound.map_or(ColumnVerdict::Restricted, ColumnVerdict::Masked)
+            }
         })
         .collect();
     Ok(TableVerdict { filters, columns: verdicts, snapshot_version: running.snapshot.version().0 })
@@ -253,6 +261,22 @@ fn bind_mask(
     };
     let number = text.filter(|_| kind.takes_number());
     mask_expr(kind, field, custom, number, &parts.running.engine.mask_settings)
+}
+
+/// The masks of parts of a column; `None`: one of them cannot be made, so that the column is restricted (L6).
+fn bind_parts(parts: &Parts<'_>, field: &Field, rules: &[policy::PartRule]) -> Option<Expr> {
+    let covers = rules.iter().filter(|part| part.rule != ColumnRule::Raw).map(|part| {
+        let cover = match &part.rule {
+            ColumnRule::Masked(mask) => {
+                let kind = MaskType::parse(&mask.mask_type).filter(|kind| *kind != MaskType::Custom)?;
+                let number = mask.value_expr.as_deref().filter(|_| kind.takes_number());
+                PartCover::Mask { kind, number }
+            }
+            ColumnRule::Raw | ColumnRule::Restricted(_) | ColumnRule::Parts(_) => PartCover::Null,
+        };
+        Some((part.path.as_slice(), cover))
+    });
+    parts_expr(field, &covers.collect::<Option<Vec<_>>>()?, &parts.running.engine.mask_settings)
 }
 
 /// The columns under the names that they have today, by which policies are written; those of a former state may have

@@ -1,11 +1,14 @@
 //! What gate two says of a relation's columns, before any text is bound.
 
+pub(crate) mod parts;
+
 use catalog::{TableHandle, View};
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::datatypes::{FieldRef, SchemaRef};
 use policy::operation::Object;
 use policy::{ColumnName, ColumnRule, FieldOf, TableRequest, TableRules};
 
 use crate::names::RelationName;
+use crate::rules::parts::{Part, gather, parts_of};
 use crate::running::{Running, table_object, view_object};
 
 /// The rules for the columns that the handle has.
@@ -17,12 +20,30 @@ pub(crate) fn rules_for(running: &Running, name: &RelationName, handle: &TableHa
             (*id, own.chain(handle.former_names(*id)).collect())
         })
         .collect();
-    rules_of_columns(running, name, handle, &columns)
+    let parts: Vec<(usize, Part)> =
+        handle.schema.fields().iter().enumerate().flat_map(numbered_parts).collect();
+    let names_of_part = |(column, part): &(usize, Part)| {
+        let id = part.field_id().unwrap_or(NO_FIELD);
+        let whole = columns.get(*column).map_or([].as_slice(), |(_, names)| names);
+        (id, whole.iter().map(|name| part.name(name)).chain(handle.former_names(id)).collect())
+    };
+    let of_parts: Vec<(i32, Vec<String>)> = parts.iter().map(names_of_part).collect();
+    let n_columns = columns.len();
+    let asked: Vec<(i32, Vec<String>)> = columns.into_iter().chain(of_parts).collect();
+    rules_of_columns(running, name, handle, &asked, n_columns, parts)
 }
 
-/// The rules for the columns that the table has or ever had.
+/// The rules for the columns that the table has or ever had, and for their parts behind them.
 pub(crate) fn rules_of_all_times(running: &Running, name: &RelationName, handle: &TableHandle) -> TableRules {
-    rules_of_columns(running, name, handle, &handle.columns_of_all_times())
+    let columns = handle.columns_of_all_times();
+    rules_of_columns(running, name, handle, &columns, columns.len(), Vec::new())
+}
+
+/// No field has this id.
+const NO_FIELD: i32 = -1;
+
+fn numbered_parts((column, field): (usize, &FieldRef)) -> impl Iterator<Item = (usize, Part)> {
+    parts_of(field).into_iter().map(move |part| (column, part))
 }
 
 /// Each column is asked about under every name that it bore and as the field that it is, so that neither a policy nor
@@ -32,6 +53,8 @@ fn rules_of_columns(
     name: &RelationName,
     handle: &TableHandle,
     columns: &[(i32, Vec<String>)],
+    n_columns: usize,
+    parts: Vec<(usize, Part)>,
 ) -> TableRules {
     let uuid = handle.uuid.to_string();
     let own = running.engine.settings.tag_source.field_tags(handle);
@@ -60,7 +83,8 @@ fn rules_of_columns(
         context: &policy::NO_CONTEXT,
         settings: &running.engine.settings.gate_two,
     });
-    let fields = columns.iter().map(|(id, names)| {
+    gather(&mut rules, n_columns, parts);
+    let fields = columns.iter().take(n_columns).map(|(id, names)| {
         let field = FieldOf { table_uuid: &uuid, field_id: *id };
         (names.first().map_or("", String::as_str), Some(field))
     });
@@ -79,8 +103,13 @@ pub(crate) fn rules_of_view(
     schema: &SchemaRef,
 ) -> TableRules {
     let names = || schema.fields().iter().map(|field| field.name().as_str());
-    let asked: Vec<ColumnName<'_>> =
-        names().map(|name| ColumnName { name, older: &[], field: None, tags: &[] }).collect();
+    let parts: Vec<(usize, Part)> = schema.fields().iter().enumerate().flat_map(numbered_parts).collect();
+    let of_part = |(column, part): &(usize, Part)| part.name(schema.field(*column).name());
+    let of_parts: Vec<String> = parts.iter().map(of_part).collect();
+    let asked: Vec<ColumnName<'_>> = names()
+        .chain(of_parts.iter().map(String::as_str))
+        .map(|name| ColumnName { name, older: &[], field: None, tags: &[] })
+        .collect();
     let mut rules = running.snapshot.table_rules(&TableRequest {
         service: running.snapshot.gate_two_service(&name.catalog),
         database: &name.database(),
@@ -93,6 +122,7 @@ pub(crate) fn rules_of_view(
         context: &policy::NO_CONTEXT,
         settings: &running.engine.settings.gate_two,
     });
+    gather(&mut rules, schema.fields().len(), parts);
     let fields = names().map(|name| (name, None));
     restrict_ungranted(running, &view_object(name), Some(&view.owner), fields, &mut rules);
     rules

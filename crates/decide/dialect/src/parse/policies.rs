@@ -134,9 +134,17 @@ fn clauses(cursor: &mut Cursor<'_>, placeholders: Placeholders) -> Parsed<Clause
 
 fn columns(cursor: &mut Cursor<'_>) -> Parsed<Vec<crate::ast::Ident>> {
     if cursor.is_token_at(0, &Token::LParen) {
-        return cursor.parenthesized(|cursor| cursor.ident("a column name"));
+        return cursor.parenthesized(column);
     }
-    cursor.list(|cursor| cursor.ident("a column name"))
+    cursor.list(column)
+}
+
+/// A column, or a part of one with dots between: one name for policies.
+fn column(cursor: &mut Cursor<'_>) -> Parsed<crate::ast::Ident> {
+    let name = cursor.name("a column name")?;
+    let is_quoted = name.parts.iter().any(|part| part.is_quoted);
+    let words: Vec<String> = name.parts.into_iter().map(|part| part.value).collect();
+    Ok(crate::ast::Ident { value: words.join("."), is_quoted, span: name.span })
 }
 
 /// Whether it is `OVERRIDE`.

@@ -132,6 +132,23 @@ pub enum ColumnRule {
     Masked(MaskRule),
     /// The column reads as typed NULL.
     Restricted(Restriction),
+    /// Parts of a nested column are masked or restricted, and the rest is raw; one at least, none within another.
+    Parts(Vec<PartRule>),
+}
+
+/// What holds for a part of a nested column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartRule {
+    /// From the column down: the fields of structs, `element` of a list, `key` and `value` of a map.
+    pub path: Vec<String>,
+    pub rule: ColumnRule,
+}
+
+impl PartRule {
+    /// How policies name the part.
+    pub fn name(&self, column: &str) -> String {
+        format!("{column}.{}", self.path.join("."))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

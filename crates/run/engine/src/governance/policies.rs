@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
 use dialect::ast::{self, ExprText, PolicyBody as WrittenBody, PolicyTarget as WrittenTarget};
 use enforce::mask::MaskType;
 use policy::edit::{
@@ -17,11 +17,12 @@ use super::edits::validity;
 use super::objects::grantee_of;
 use crate::bind::{Columns, Parts};
 use crate::ddl::visible;
-use crate::error::table_not_found;
+use crate::error::{table_not_found, unsupported};
 use crate::names::{RelationName, parts_of_name};
 use crate::policy_expr::{Binder, Values, check_unbound};
 use crate::policy_query::PolicyQueries;
 use crate::resolve::{Found, find};
+use crate::rules::parts::parts_of;
 use crate::running::Running;
 
 pub(crate) async fn create(running: &Running, create: ast::CreatePolicy) -> Result<PolicyEdit, QueryError> {
@@ -174,11 +175,16 @@ async fn mask(
     let mut refs = Vec::with_capacity(columns.len());
     let mut checked_using = None;
     for column in columns {
-        let found = column_ref(table, &column.value)
-            .ok_or_else(|| no_column(table, &column.value).with_position(column.span.start))?;
-        let Ok(field) = table.schema.field_with_name(&column.value) else {
-            return Err(no_column(table, &column.value));
+        let unknown = || no_column(table, &column.value).with_position(column.span.start);
+        let (found, field) = match table.schema.field_with_name(&column.value) {
+            Ok(field) => (column_ref(table, &column.value).ok_or_else(unknown)?, Arc::new(field.clone())),
+            Err(_) => part_ref(table, &column.value).ok_or_else(unknown)?,
         };
+        let is_part = field.name() != &column.value;
+        if is_part && using.is_some() && kind.is_none_or(|kind| !kind.takes_number()) {
+            return Err(unsupported("an expression as the mask of a part of a nested column")
+                .with_position(mask_type_span.start));
+        }
         if let Some(kind) = kind
             && !enforce::mask::fits(kind, field.data_type())
         {
@@ -193,7 +199,7 @@ async fn mask(
             .with_position(mask_type_span.start));
         }
         checked_using = match (kind, using) {
-            (Some(kind), using) if kind.takes_number() => number(kind, field, using)?,
+            (Some(kind), using) if kind.takes_number() => number(kind, &field, using)?,
             (_, Some(using)) => Some(custom(running, table, using, &column.value).await?),
             (_, None) => None,
         };
@@ -304,6 +310,19 @@ fn relations_of(running: &Running, policy: &Policy) -> Vec<String> {
 
 pub(crate) fn column_ref(table: &Governable, name: &str) -> Option<ColumnRef> {
     column_in(&table.schema, &table.field_ids, name)
+}
+
+/// A part of a nested column by its dotted name.
+fn part_ref(table: &Governable, name: &str) -> Option<(ColumnRef, FieldRef)> {
+    let columns = table.schema.fields().iter();
+    let mut named = columns
+        .flat_map(|column| parts_of(column).into_iter().filter(|part| part.name(column.name()) == name));
+    let part = named.next()?;
+    // A field name with a dot in it may make two parts of one name.
+    named.next().is_none().then(|| {
+        let found = ColumnRef { name: name.to_owned(), field_id: part.field_id() };
+        (found, part.field)
+    })
 }
 
 pub(crate) fn column_in(schema: &Schema, field_ids: &[i32], name: &str) -> Option<ColumnRef> {

@@ -291,11 +291,7 @@ fn names_of(schema: &Schema) -> Vec<String> {
 
 /// The very rules that a read is made of, a line each; `is_admin` is whether texts and names are told.
 pub(crate) fn effective_lines(is_admin: bool, columns: &[String], rules: &TableRules) -> Lines {
-    let told = |value: &str| if is_admin { text(value) } else { None };
-    let unbound = |values: &[(String, Option<String>)]| {
-        let missing = values.iter().find(|(_, value)| value.is_none());
-        missing.and_then(|(expr, _)| told(&format!("`{expr}` stands for nothing")))
-    };
+    let told = |value: &str| told(value, is_admin);
     let mut lines = Vec::new();
     for filter in &rules.filters {
         lines.push(vec![
@@ -304,7 +300,7 @@ pub(crate) fn effective_lines(is_admin: bool, columns: &[String], rules: &TableR
             told(&filter.expr),
             told(&filter.policy_name),
             told(&filter.policy_version.to_string()),
-            filter.broken.as_deref().and_then(told).or_else(|| unbound(&filter.expressions)),
+            filter.broken.as_deref().and_then(told).or_else(|| unbound(&filter.expressions, is_admin)),
         ]);
     }
     for (column, tags) in columns.iter().zip(&rules.tags).filter(|(_, tags)| !tags.is_empty()) {
@@ -312,29 +308,12 @@ pub(crate) fn effective_lines(is_admin: bool, columns: &[String], rules: &TableR
     }
     for (column, rule) in columns.iter().zip(&rules.columns) {
         match rule {
-            ColumnRule::Raw => {}
-            ColumnRule::Masked(mask) => {
-                let detail = match (&mask.value_expr, is_admin) {
-                    (Some(expr), true) => format!("{}: {expr}", mask.mask_type),
-                    _ => mask.mask_type.clone(),
-                };
-                lines.push(vec![
-                    text("column_mask"),
-                    text(column),
-                    Some(detail),
-                    told(&mask.policy_name),
-                    told(&mask.policy_version.to_string()),
-                    unbound(&mask.expressions),
-                ]);
+            ColumnRule::Parts(parts) => {
+                lines.extend(
+                    parts.iter().filter_map(|part| column_line(&part.name(column), &part.rule, is_admin)),
+                );
             }
-            ColumnRule::Restricted(restriction) => lines.push(vec![
-                text("column_restriction"),
-                text(column),
-                text("NULL"),
-                restriction.policy_name.as_deref().and_then(told),
-                None,
-                told(&restriction.reason),
-            ]),
+            whole => lines.extend(column_line(column, whole, is_admin)),
         }
     }
     if is_admin {
@@ -350,6 +329,45 @@ pub(crate) fn effective_lines(is_admin: bool, columns: &[String], rules: &TableR
         }));
     }
     lines
+}
+
+/// What only policy admins are told.
+fn told(value: &str, is_admin: bool) -> Option<String> {
+    if is_admin { text(value) } else { None }
+}
+
+fn unbound(values: &[(String, Option<String>)], is_admin: bool) -> Option<String> {
+    let missing = values.iter().find(|(_, value)| value.is_none());
+    missing.and_then(|(expr, _)| told(&format!("`{expr}` stands for nothing"), is_admin))
+}
+
+fn column_line(column: &str, rule: &ColumnRule, is_admin: bool) -> Option<Vec<Option<String>>> {
+    let told = |value: &str| told(value, is_admin);
+    Some(match rule {
+        ColumnRule::Raw | ColumnRule::Parts(_) => return None,
+        ColumnRule::Masked(mask) => {
+            let detail = match (&mask.value_expr, is_admin) {
+                (Some(expr), true) => format!("{}: {expr}", mask.mask_type),
+                _ => mask.mask_type.clone(),
+            };
+            vec![
+                text("column_mask"),
+                text(column),
+                Some(detail),
+                told(&mask.policy_name),
+                told(&mask.policy_version.to_string()),
+                unbound(&mask.expressions, is_admin),
+            ]
+        }
+        ColumnRule::Restricted(restriction) => vec![
+            text("column_restriction"),
+            text(column),
+            text("NULL"),
+            restriction.policy_name.as_deref().and_then(told),
+            None,
+            told(&restriction.reason),
+        ],
+    })
 }
 
 fn policy<'a>(running: &'a Running, name: &str) -> Result<&'a Policy, QueryError> {
