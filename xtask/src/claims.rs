@@ -52,7 +52,6 @@ const NOT_PROVEN: &str = "
 | claim | what there is instead |
 |---|---|
 | plan and result caches keep readers apart | there are no such caches: every run is planned and governed anew |
-| policies hold on parts of nested columns | such policies are refused; a mask covers the whole column (`o01-struct-mask.scn`) |
 | increments between snapshots are governed | only that they parse and that unknown snapshots are refused (`time-travel.scn`) |
 | answers agree with PostgreSQL's row security | not compared |
 | answers agree with DuckDB's views | compared over TPC-H by `cargo xtask bench query`, and by no test |

@@ -24,12 +24,17 @@ pub(super) fn privilege(cursor: &mut Cursor<'_>) -> Parsed<PrivilegeText> {
     if words.is_empty() {
         return Err(cursor.expected_a("a privilege"));
     }
-    let columns = if cursor.is_token_at(0, &Token::LParen) {
-        cursor.parenthesized(|cursor| cursor.ident("a column name"))?
-    } else {
-        Vec::new()
-    };
+    let columns =
+        if cursor.is_token_at(0, &Token::LParen) { cursor.parenthesized(column)? } else { Vec::new() };
     Ok(PrivilegeText { name: words.join(" "), columns, span: cursor.span_from(start) })
+}
+
+/// A column, or a part of one with dots between: one name for policies.
+pub(super) fn column(cursor: &mut Cursor<'_>) -> Parsed<Ident> {
+    let name = cursor.name("a column name")?;
+    let is_quoted = name.parts.iter().any(|part| part.is_quoted);
+    let words: Vec<String> = name.parts.into_iter().map(|part| part.value).collect();
+    Ok(Ident { value: words.join("."), is_quoted, span: name.span })
 }
 
 /// One or more privileges up to `ON`.

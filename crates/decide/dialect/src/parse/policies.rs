@@ -2,7 +2,7 @@
 
 use sqlparser::tokenizer::Token;
 
-use super::clauses::{grantees, once, policy_target, validity};
+use super::clauses::{column, grantees, once, policy_target, validity};
 use crate::ast::{AlterPolicyAction, CreatePolicy, Governance, PolicyBody, PolicyTarget, Span};
 use crate::cursor::{Cursor, Parsed};
 use crate::error::SyntaxError;
@@ -137,14 +137,6 @@ fn columns(cursor: &mut Cursor<'_>) -> Parsed<Vec<crate::ast::Ident>> {
         return cursor.parenthesized(column);
     }
     cursor.list(column)
-}
-
-/// A column, or a part of one with dots between: one name for policies.
-fn column(cursor: &mut Cursor<'_>) -> Parsed<crate::ast::Ident> {
-    let name = cursor.name("a column name")?;
-    let is_quoted = name.parts.iter().any(|part| part.is_quoted);
-    let words: Vec<String> = name.parts.into_iter().map(|part| part.value).collect();
-    Ok(crate::ast::Ident { value: words.join("."), is_quoted, span: name.span })
 }
 
 /// Whether it is `OVERRIDE`.

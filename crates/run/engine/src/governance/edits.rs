@@ -127,6 +127,7 @@ async fn listed(
     running: &Running,
     privileges: &[PrivilegeText],
     objects: &[GrantObject],
+    find: impl Fn(&policies::Governable, &str) -> Option<ColumnRef>,
 ) -> Result<Listed, QueryError> {
     let ([privilege], [object @ (GrantObject::Table(name) | GrantObject::View(name))]) =
         (privileges, objects)
@@ -145,7 +146,7 @@ async fn listed(
         .columns
         .iter()
         .map(|column| {
-            policies::column_ref(&table, &column.value)
+            find(&table, &column.value)
                 .ok_or_else(|| policies::no_column(&table, &column.value).with_position(column.span.start))
         })
         .collect::<Result<Vec<_>, _>>()?;
@@ -166,7 +167,7 @@ async fn column_denial(
     written: &[Written],
 ) -> Result<ColumnDenial, QueryError> {
     let Listed { scope, service, database, table, uuid, columns } =
-        listed(running, privileges, objects).await?;
+        listed(running, privileges, objects, policies::column_or_part).await?;
     Ok(ColumnDenial {
         scope,
         service,
@@ -182,7 +183,8 @@ async fn column_grant(running: &Running, grant: ast::Grant) -> Result<ColumnGran
     if grant.with_grant_option {
         return Err(unsupported("WITH GRANT OPTION with a column list"));
     }
-    let Listed { scope, uuid, columns, .. } = listed(running, &grant.privileges, &grant.objects).await?;
+    let Listed { scope, uuid, columns, .. } =
+        listed(running, &grant.privileges, &grant.objects, policies::column_ref).await?;
     Ok(ColumnGrant {
         scope,
         uuid: Some(uuid),

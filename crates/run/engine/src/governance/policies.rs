@@ -312,6 +312,11 @@ pub(crate) fn column_ref(table: &Governable, name: &str) -> Option<ColumnRef> {
     column_in(&table.schema, &table.field_ids, name)
 }
 
+/// The same, or a part of one.
+pub(crate) fn column_or_part(table: &Governable, name: &str) -> Option<ColumnRef> {
+    column_ref(table, name).or_else(|| part_ref(table, name).map(|(part, _)| part))
+}
+
 /// A part of a nested column by its dotted name.
 fn part_ref(table: &Governable, name: &str) -> Option<(ColumnRef, FieldRef)> {
     let columns = table.schema.fields().iter();
