@@ -55,7 +55,6 @@ const NOT_PROVEN: &str = "
 | increments between snapshots are governed | only that they parse and that unknown snapshots are refused (`time-travel.scn`) |
 | answers agree with PostgreSQL's row security | not compared |
 | answers agree with DuckDB's views | compared over TPC-H by `cargo xtask bench query`, and by no test |
-| each rule of the optimizer can be off | the suites vary partitions, sizes of batches, and what is pushed into files, and no rules |
 | each scenario fails without its protection | shown for the list above, and not for scenarios one by one |
 | EXPLAIN ANALYZE, query history and progress tell nothing | the first is refused, and the others are not there |
 | tags of tables, schemas and views by statement | refused ([limits](limits.md)) |

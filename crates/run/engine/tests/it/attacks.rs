@@ -3,6 +3,7 @@
 mod lake;
 mod list;
 mod pairs;
+mod rules;
 
 use query_api::QueryError;
 use testkit::{ADMIN, Client};
