@@ -1,11 +1,13 @@
 //! Fences below joins and aggregates, where DataFusion 54.1 believes of NULLs what holds of values only.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
+use datafusion::arrow::datatypes::Schema;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{JoinType, Result, Statistics, internal_err};
+use datafusion::common::{JoinType, NullEquality, Result, Statistics, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::utils::collect_columns;
@@ -29,7 +31,10 @@ use datafusion::physical_plan::{
 /// gives one group several times: how often hangs on how the rows lie, hidden ones between them.
 ///
 /// A join for NOT IN pushes down what values it looks for, and with the others it then misses the NULL which says that
-/// no row is to come.
+/// no row is to come. So does one for which NULL is equal to NULL, as of EXCEPT and IS NOT DISTINCT FROM.
+///
+/// A filter that is pushed down is put over the columns of the names that it has, and of two with one name over the
+/// first.
 #[derive(Debug)]
 pub(crate) struct PutFences;
 
@@ -45,17 +50,17 @@ impl PhysicalOptimizerRule for PutFences {
             let mut children = Vec::new();
             let mut is_changed = false;
             for (at, child) in node.children().into_iter().enumerate() {
-                let is_needed = match wanted.get(at) {
-                    Some(Some(Fence::Constants)) => !child.equivalence_properties().constants().is_empty(),
-                    Some(Some(Fence::Filters)) => true,
-                    Some(None) | None => false,
+                let fence = match wanted.get(at).copied().flatten() {
+                    _ if names_twice(&child.schema()) => Some(Fence::Filters),
+                    Some(Fence::Constants) if child.equivalence_properties().constants().is_empty() => None,
+                    other => other,
                 };
-                match wanted.get(at).copied().flatten() {
-                    Some(fence) if is_needed => {
+                match fence {
+                    Some(fence) => {
                         children.push(Arc::new(FenceExec::new(Arc::clone(child), fence)) as _);
                         is_changed = true;
                     }
-                    _ => children.push(Arc::clone(child)),
+                    None => children.push(Arc::clone(child)),
                 }
             }
             if !is_changed {
@@ -84,10 +89,23 @@ enum Fence {
     Filters,
 }
 
+/// Whether two columns have one name: a filter on its way down finds columns by name, and then takes the first.
+fn names_twice(schema: &Schema) -> bool {
+    let mut seen = HashSet::with_capacity(schema.fields().len());
+    !schema.fields().iter().all(|field| seen.insert(field.name()))
+}
+
 /// The fence that each child of a node needs.
 fn fences(node: &dyn ExecutionPlan) -> Vec<Option<Fence>> {
     if let Some(join) = node.downcast_ref::<HashJoinExec>() {
-        return if join.null_aware { vec![None, Some(Fence::Filters)] } else { sides(*join.join_type()) };
+        if join.null_aware {
+            return vec![None, Some(Fence::Filters)];
+        }
+        // Where NULL is equal to NULL, what is pushed down to either side would leave its NULLs out.
+        if join.null_equality() == NullEquality::NullEqualsNull {
+            return vec![Some(Fence::Filters); 2];
+        }
+        return sides(*join.join_type());
     }
     if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>() {
         return sides(*join.join_type());
