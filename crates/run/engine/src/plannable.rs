@@ -23,9 +23,10 @@ pub(crate) fn rewrite(plan: LogicalPlan) -> Result<LogicalPlan> {
     Ok(rewritten.data)
 }
 
-/// The same for sub-queries in select lists, wherever a plan is made to be run: in queries, writes and policies.
+/// The same for sub-queries in select lists and conditions, wherever a plan is made to be run: in queries, writes and policies.
 pub(crate) fn with_joined_queries(plan: LogicalPlan) -> Result<LogicalPlan> {
-    Ok(plan.transform_up_with_subqueries(subquery::in_select_list)?.data)
+    let plan = plan.transform_up_with_subqueries(subquery::in_select_list)?.data;
+    Ok(plan.transform_up_with_subqueries(subquery::in_condition)?.data)
 }
 
 fn has_subquery(values: &Values) -> Result<bool> {

@@ -8,7 +8,9 @@ use datafusion::common::{Column, DFSchema, DataFusionError, ExprSchema, Result, 
 use datafusion::functions_aggregate::expr_fn::{count, first_value};
 use datafusion::logical_expr::expr::{Exists, InSubquery};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::logical_plan::Filter;
 use datafusion::logical_expr::type_coercion::binary::comparison_coercion;
+use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, ScalarFunctionArgs, ScalarUDF,
     ScalarUDFImpl, Signature, Subquery, Volatility, cast, lit, when,
@@ -29,10 +31,59 @@ pub(crate) fn in_select_list(node: LogicalPlan) -> Result<Transformed<LogicalPla
     if changed.transformed { changed.map_data(LogicalPlan::recompute_schema) } else { Ok(changed) }
 }
 
+/// The same in conditions, but for those parts that stand there by themselves and that a semi-join answers. DataFusion
+/// takes an unknown answer of any other for false, and so shows rows of which NOT knows nothing.
+pub(crate) fn in_condition(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let LogicalPlan::Filter(filter) = node else { return Ok(Transformed::no(node)) };
+    let schema = Arc::clone(filter.input.schema());
+    let mut is_changed = false;
+    let mut parts = Vec::new();
+    for part in split_conjunction_owned(filter.predicate.clone()) {
+        if is_joined(&part) {
+            parts.push(part);
+            continue;
+        }
+        let changed = part.transform_up(|part| match part {
+            // One value is joined to the row wherever it stands.
+            Expr::ScalarSubquery(_) => Ok(Transformed::no(part)),
+            other => plannable(other, &schema),
+        })?;
+        is_changed |= changed.transformed;
+        parts.push(changed.data);
+    }
+    match conjunction(parts) {
+        Some(predicate) if is_changed => Filter::try_new(predicate, filter.input)
+            .map(|filter| Transformed::yes(LogicalPlan::Filter(filter))),
+        _ => Ok(Transformed::no(LogicalPlan::Filter(filter))),
+    }
+}
+
+/// Whether a part of a condition is a sub-query that a semi-join or anti-join stands for.
+fn is_joined(part: &Expr) -> bool {
+    match part {
+        Expr::Exists(exists) => !is_one_row(&exists.subquery.subquery) && !skips(&exists.subquery.subquery),
+        // Only a join that knows of NULL answers NOT IN, and it takes no further conditions.
+        Expr::InSubquery(within) => !within.negated || within.subquery.outer_ref_columns.is_empty(),
+        _ => false,
+    }
+}
+
+/// Whether a query leaves rows out by their number, which a semi-join would not.
+fn skips(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Limit(_) => true,
+        LogicalPlan::Projection(projection) => skips(&projection.input),
+        LogicalPlan::SubqueryAlias(alias) => skips(&alias.input),
+        LogicalPlan::Sort(sort) => skips(&sort.input),
+        LogicalPlan::Filter(filter) => skips(&filter.input),
+        _ => false,
+    }
+}
+
 fn plannable(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     Ok(match part {
         Expr::Exists(Exists { subquery, negated }) => {
-            let exists = has_rows(&subquery)?;
+            let exists = if gives_a_row(&subquery.subquery) { lit(true) } else { has_rows(&subquery)? };
             Transformed::yes(if negated { Expr::Not(Box::new(exists)) } else { exists })
         }
         Expr::InSubquery(within) => Transformed::yes(is_in(within, schema)?),
@@ -43,6 +94,17 @@ fn plannable(part: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         }
         other => Transformed::no(other),
     })
+}
+
+/// Whether a plan gives one row whatever there is, as an aggregate of everything does.
+fn gives_a_row(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Projection(projection) => gives_a_row(&projection.input),
+        LogicalPlan::SubqueryAlias(alias) => gives_a_row(&alias.input),
+        LogicalPlan::Sort(sort) => gives_a_row(&sort.input),
+        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
+        _ => false,
+    }
 }
 
 /// Whether a plan gives one row at most by its form.
