@@ -34,6 +34,9 @@ impl Visitor for Unheeded {
     }
 
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<&'static str> {
+        if let TableFactor::NestedJoin { table_with_joins, .. } = factor {
+            in_joins(&table_with_joins.joins)?;
+        }
         let clause = match factor {
             TableFactor::Table { sample: Some(_), .. } | TableFactor::Derived { sample: Some(_), .. } => {
                 "TABLESAMPLE"
@@ -58,7 +61,11 @@ impl Visitor for Unheeded {
 fn in_body(body: &SetExpr) -> ControlFlow<&'static str> {
     match body {
         SetExpr::Select(select) => in_select(select),
-        SetExpr::SetOperation { left, right, .. } => {
+        SetExpr::SetOperation { left, right, op, set_quantifier } => {
+            // The planner passes over how often a row is there.
+            if *op != ast::SetOperator::Union && matches!(set_quantifier, ast::SetQuantifier::All) {
+                return ControlFlow::Break("EXCEPT ALL or INTERSECT ALL");
+            }
             in_body(left)?;
             in_body(right)
         }
@@ -67,7 +74,23 @@ fn in_body(body: &SetExpr) -> ControlFlow<&'static str> {
     }
 }
 
+/// The planner takes a merged column from the left, which a right or full join fills with NULL.
+fn in_joins(joins: &[ast::Join]) -> ControlFlow<&'static str> {
+    use ast::JoinOperator::{FullOuter, Right, RightOuter};
+    for join in joins {
+        if let Right(constraint) | RightOuter(constraint) | FullOuter(constraint) = &join.join_operator
+            && matches!(constraint, ast::JoinConstraint::Using(_) | ast::JoinConstraint::Natural)
+        {
+            return ControlFlow::Break("USING or NATURAL with a right or full join");
+        }
+    }
+    ControlFlow::Continue(())
+}
+
 fn in_select(select: &ast::Select) -> ControlFlow<&'static str> {
+    for table in &select.from {
+        in_joins(&table.joins)?;
+    }
     let clause = if select.into.is_some() {
         "SELECT … INTO"
     } else if select.prewhere.is_some() {
