@@ -13,8 +13,8 @@ mod written;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
-use datafusion::logical_expr::{LogicalPlan, WriteOp};
-use enforce::{SealedSource, TableVerdict};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, WriteOp};
+use enforce::{SealedSource, SealedView, TableVerdict};
 use policy::operation::Operation;
 use query_api::{Description, Outcome, QueryError};
 use sqlparser::ast::{self, Ident, ObjectName};
@@ -37,6 +37,9 @@ use crate::tags::{Carried, carry};
 
 /// What the target is called while an INSERT is planned; no user can write it.
 const TARGET: &str = "\u{0}target";
+
+/// What its source is called meanwhile.
+const SOURCE: &str = "\u{0}source";
 
 /// An INSERT that has been planned, and whose target may be written.
 struct Planned {
@@ -154,6 +157,9 @@ async fn plan(running: &Running, mut insert: ast::Insert, old: Old) -> Result<Pl
     let sealed =
         SealedSource::new(relation_with(&name, TARGET.to_owned()), Arc::clone(&schema), schema, Arc::new(()));
     resolved.sources.insert(key, Arc::new(sealed));
+    if let Some(source) = insert.source.take() {
+        insert.source = Some(planned_apart(running, &state, &name, source, &mut resolved).await?);
+    }
     let mut statement = ast::Statement::Insert(insert);
     let plan = resolve::plan(running, &state, &mut statement, &mut resolved).await?;
     let LogicalPlan::Dml(dml) = plan else {
@@ -163,6 +169,38 @@ async fn plan(running: &Running, mut insert: ast::Insert, old: Old) -> Result<Pl
         return Err(crate::error::internal());
     }
     Ok(Planned { name, table, input: Arc::unwrap_or_clone(dml.input), resolved, state })
+}
+
+/// A query as the source of an INSERT, planned before the target is known: the planner would give the target's types
+/// to every VALUES within it. A list of rows alone is to have them.
+async fn planned_apart(
+    running: &Running,
+    state: &datafusion::execution::session_state::SessionState,
+    name: &RelationName,
+    source: Box<ast::Query>,
+    resolved: &mut Resolved,
+) -> Result<Box<ast::Query>, QueryError> {
+    if matches!(*source.body, ast::SetExpr::Values(_)) && source.with.is_none() {
+        return Ok(source);
+    }
+    let plan = resolve::plan(running, state, &mut ast::Statement::Query(source), resolved).await?;
+    // By place and not by name: two of them may have the same.
+    let columns = plan.schema().columns().into_iter().enumerate();
+    let columns: Vec<_> = columns.map(|(at, column)| Expr::Column(column).alias(format!("c{at}"))).collect();
+    let plan = LogicalPlanBuilder::from(plan).project(columns).and_then(LogicalPlanBuilder::build);
+    let plan = plan.map_err(|error| from_datafusion(&error))?;
+    let key = source_key(&running.path.catalog, &running.path.namespace.join("."), SOURCE);
+    resolved.sources.insert(key, Arc::new(SealedView::new(relation_with(name, SOURCE.to_owned()), plan)));
+    let all = dialect::parse("SELECT * FROM source").map_err(|_| crate::error::internal())?;
+    let dialect::ast::Statement::Sql(all) = all else { return Err(crate::error::internal()) };
+    let ast::Statement::Query(mut all) = *all else { return Err(crate::error::internal()) };
+    if let ast::SetExpr::Select(select) = all.body.as_mut()
+        && let Some(ast::TableWithJoins { relation: ast::TableFactor::Table { name, .. }, .. }) =
+            select.from.first_mut()
+    {
+        *name = ObjectName::from(vec![Ident::with_quote('"', SOURCE)]);
+    }
+    Ok(all)
 }
 
 fn refuse_unknown_clauses(insert: &ast::Insert) -> Result<(), QueryError> {
