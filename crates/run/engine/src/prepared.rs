@@ -114,9 +114,7 @@ pub(crate) fn constant(
     what: &str,
 ) -> Result<ArrayRef, QueryError> {
     write_in_full(&mut argument, &running.path)?;
-    let mut state = running.state();
-    // `now()` is a constant of the statement.
-    state.mark_start_execution();
+    let state = running.state();
     let (sources, files) = (HashMap::new(), HashMap::new());
     let names = Names {
         state: &state,

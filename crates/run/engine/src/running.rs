@@ -135,6 +135,8 @@ impl Running {
     pub(crate) fn state(&self) -> SessionState {
         let mut state = self.engine.state_for(self.query, self.time_zone.as_deref());
         crate::pg::register_visible(&mut state, &self.pg);
+        // `now()` is a constant of the statement.
+        state.mark_start_execution();
         state
     }
 
