@@ -128,7 +128,7 @@ pub(crate) async fn source(
 
 /// Refuses what tells of all stored rows to one from whom rows or values of the table are hidden, be it in columns
 /// that were dropped since: their bounds and counts are kept with the files.
-async fn require_open(
+pub(crate) async fn require_open(
     running: &Running,
     state: &SessionState,
     name: &RelationName,

@@ -33,6 +33,11 @@ pub(crate) async fn alter_refs(
     };
     let what = format!("alter table {name}");
     running.require(operation, &table_object(&name), table.owner.as_deref(), &what)?;
+    if matches!(change.action, RefAction::Create { .. }) {
+        // Whether there is a state to name tells whether anything was ever written, hidden rows included (L2).
+        let what = format!("the states of table '{name}'");
+        let _open = crate::metadata::require_open(running, &running.state(), &name, &table, &what).await?;
+    }
     let is_branch = change.kind == RefKind::Branch;
     let catalog = running.catalog(&name.catalog)?;
     let (skipped, changed) = match change.action {
