@@ -51,7 +51,7 @@ pub(crate) struct BarrierExec {
     passage: Passage,
     /// By position, the columns that are computed below; past its end none is.
     computed: Arc<[bool]>,
-    /// Whether policies are evaluated below, whose failure tells nothing of the values that they failed on.
+    /// Whether policies or a view's text are evaluated below, whose failure tells nothing of the values that they failed on.
     is_veiled: bool,
     properties: Arc<PlanProperties>,
 }
@@ -72,17 +72,8 @@ impl BarrierExec {
         Ok(Self { input, query, passage, computed: Arc::new([]), is_veiled: false, properties })
     }
 
-    /// A closed one, over columns of which some are computed below.
-    pub(crate) fn over_computed(
-        input: Arc<dyn ExecutionPlan>,
-        query: QueryId,
-        passage: Passage,
-        computed: Arc<[bool]>,
-    ) -> Result<Self> {
-        Ok(Self { computed, ..Self::try_new(input, query, passage)? })
-    }
-
-    /// A closed one, over filters and masks that are planned with what is below.
+    /// A closed one, over filters and masks, or the text of a view, that are planned with what is below. Some columns
+    /// are computed there.
     pub(crate) fn over_policies(
         input: Arc<dyn ExecutionPlan>,
         query: QueryId,

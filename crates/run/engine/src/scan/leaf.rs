@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{
@@ -26,6 +26,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use enforce::{Clearance, ColumnVerdict, bare_schema, bare_type, is_harmless};
 
 use super::steady::is_steady_filter;
+use super::veil::veiled;
 use super::{BarrierExec, Passage, Veil, ViewPlan, ViewProvider};
 use crate::policy_expr::has_query;
 
@@ -135,11 +136,13 @@ impl GovernedProvider {
         let mut predicates = self.clearance.verdict().filters.clone();
         for filter in filters {
             let filter = unnormalize_col(filter.clone());
-            // Asked for Exact, so it must be applied; anything else here is a fault of the caller.
-            if !self.is_harmless(&filter) {
+            // Asked for Exact, so it must be applied; anything else here is a fault of the caller. What was harmless may
+            // have come down to its value meanwhile, as a list with a NULL in it does.
+            let is_value = matches!(&filter, Expr::Literal(ScalarValue::Boolean(_) | ScalarValue::Null, _));
+            if !is_value && !self.is_harmless(&filter) {
                 return internal_err!("a predicate that may fail reached a governed scan");
             }
-            predicates.push(filter);
+            predicates.push(if is_value { cast(filter, DataType::Boolean) } else { filter });
         }
         Ok(predicates)
     }
@@ -174,7 +177,8 @@ impl GovernedProvider {
             computed.push(is_computed || self.view().is_some_and(|view| view.is_computed(output.name)));
         }
         let plan = crate::plannable::with_joined_queries(plan.project(masked)?.limit(0, limit)?.build()?)?;
-        let physical = state.create_physical_plan(&plan).await?;
+        // That a policy's sub-query cannot be planned is no more the reader's business than what it gives.
+        let physical = state.create_physical_plan(&plan).await.map_err(veiled)?;
         let (query, passage) = (self.clearance.query(), self.passage());
         Ok(Arc::new(BarrierExec::over_policies(physical, query, passage, computed.into())?))
     }

@@ -18,7 +18,7 @@ use super::blank::{blanked, titled};
 
 /// What the caller learns when a mask or row filter fails at run time (L6).
 #[derive(Debug, thiserror::Error)]
-#[error("policy unavailable: a policy of a relation in this query could not be evaluated")]
+#[error("policy unavailable: a policy or view of a relation in this query could not be evaluated")]
 pub(crate) struct PolicyFailed;
 
 /// Evaluates the inner expression, puts [`PolicyFailed`] in the place of any error, and leaves nothing under a NULL.

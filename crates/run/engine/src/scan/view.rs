@@ -13,6 +13,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use enforce::{QueryId, bare_schema};
 
 use super::steady::is_steady_view;
+use super::veil::veiled;
 use super::{BarrierExec, Passage};
 
 /// A view's text as it was planned over sealed sources; nothing in it can run yet.
@@ -146,11 +147,12 @@ impl TableProvider for ViewProvider {
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let plan = self.plan(projection.map(Vec::as_slice), filters, limit)?;
-        let physical = state.create_physical_plan(&plan).await?;
+        // What the text is made of is not told by where it fails.
+        let physical = state.create_physical_plan(&plan).await.map_err(veiled)?;
         let computed: Arc<[bool]> = match projection {
             Some(wanted) => wanted.iter().map(|at| self.computed.get(*at).copied().unwrap_or(true)).collect(),
             None => self.computed.iter().copied().collect(),
         };
-        Ok(Arc::new(BarrierExec::over_computed(physical, self.query, self.passage, computed)?))
+        Ok(Arc::new(BarrierExec::over_policies(physical, self.query, self.passage, computed)?))
     }
 }
