@@ -23,6 +23,8 @@ pub struct NewView {
     pub columns: Vec<String>,
     pub security: ViewSecurity,
     pub owner: String,
+    /// Which columns the text reads, by field id, as it was when it was written; for the one who wrote it to know.
+    pub reads: Vec<String>,
 }
 
 /// A view as it was written.
@@ -37,6 +39,8 @@ pub struct View {
     pub columns: Vec<String>,
     pub security: ViewSecurity,
     pub owner: String,
+    /// Which columns the text reads, by field id, as it was when it was written; for the one who wrote it to know.
+    pub reads: Vec<String>,
 }
 
 /// What to do when a view of that name is there already.
@@ -66,6 +70,8 @@ struct StoredView {
     columns: Vec<String>,
     security: StoredSecurity,
     owner: String,
+    #[serde(default)]
+    reads: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -87,6 +93,7 @@ pub(crate) fn to_stored(view: NewView) -> Result<String> {
             ViewSecurity::Definer => StoredSecurity::Definer,
         },
         owner: view.owner,
+        reads: view.reads,
     };
     serde_json::to_string(&stored).doing("write the view")
 }
@@ -106,5 +113,6 @@ pub(crate) fn from_stored(namespace: &[String], name: &str, body: &str) -> Resul
             StoredSecurity::Definer => ViewSecurity::Definer,
         },
         owner: stored.owner,
+        reads: stored.reads,
     })
 }

@@ -1,6 +1,6 @@
 //! Turns the names of a statement into sealed sources, each with the verdict for this user (L3, L8).
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use catalog::{TableHandle, Version, View};
@@ -56,6 +56,8 @@ pub(crate) struct Resolved {
     pub(crate) reads_catalog: bool,
     /// What the text of a policy reads, by full name, views and what they stand on.
     pub(crate) read_by_policies: BTreeSet<String>,
+    /// The views that are read, each with a digest of its text.
+    pub(crate) views: BTreeMap<String, String>,
 }
 
 impl Resolved {

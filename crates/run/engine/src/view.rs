@@ -3,16 +3,19 @@
 use std::sync::Arc;
 
 use catalog::{View, ViewSecurity};
+use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, TableSource};
 use enforce::{SealedSource, SealedView, governed_schema};
 use policy::ColumnRule;
 use query_api::QueryError;
+use sha2::{Digest, Sha256};
 use stdx::ErrorKind;
 
 use crate::bind::{self, Columns};
 use crate::error::{from_datafusion, table_not_found};
 use crate::names::{RelationName, SearchPath};
+use crate::policy_expr::reads;
 use crate::resolve::{Resolved, TouchedTable, plan_in, relation_of};
 use crate::rules::rules_of_view;
 use crate::running::Running;
@@ -39,9 +42,9 @@ pub(crate) async fn source(
     let relation = relation_of(running, name, &view.uuid.to_string());
     let schema = crate::scan::bare(plan.schema().as_arrow());
     let rules = rules_of_view(running, name, view, &schema);
-    let is_closed = view.security == ViewSecurity::Definer
-        || !rules.filters.is_empty()
-        || rules.columns.iter().any(|rule| !matches!(rule, ColumnRule::Raw));
+    let is_ruled =
+        !rules.filters.is_empty() || rules.columns.iter().any(|rule| !matches!(rule, ColumnRule::Raw));
+    let is_closed = view.security == ViewSecurity::Definer || is_ruled;
     let touched = TouchedTable {
         name: name.clone(),
         is_restricting: is_closed,
@@ -51,6 +54,7 @@ pub(crate) async fn source(
         gate_one,
     };
     resolved.touched.push(touched);
+    check_below(running, name, view, &plan, is_ruled, resolved)?;
     if !is_closed {
         return Ok(Arc::new(SealedView::new(relation, plan)));
     }
@@ -65,6 +69,44 @@ pub(crate) async fn source(
     resolved.judge(relation.clone(), Arc::new(verdict))?;
     let sealed = SealedSource::new(relation, schema, governed, Arc::new(ViewPlan(plan.clone())));
     Ok(Arc::new(sealed.over(plan)))
+}
+
+/// What holds for a column by its name in a view holds for what it was made of (L7): one for whom anything holds reads
+/// the view only while its columns are those that they were when it was written.
+fn check_below(
+    running: &Running,
+    name: &RelationName,
+    view: &View,
+    plan: &LogicalPlan,
+    is_ruled: bool,
+    resolved: &Resolved,
+) -> Result<(), QueryError> {
+    let names_then = view.reads.iter().filter_map(|line| line.strip_prefix(SHOWS));
+    let then = names_then.map(|name| Field::new(name, DataType::Null, true)).collect::<Vec<_>>();
+    let was_ruled = || {
+        let rules = rules_of_view(running, name, view, &Arc::new(Schema::new(then)));
+        rules.columns.iter().any(|rule| !matches!(rule, ColumnRule::Raw))
+    };
+    if !is_ruled && !was_ruled() {
+        return Ok(());
+    }
+    let today = reads_of(plan, resolved)?;
+    if view.reads.iter().any(|line| !today.contains(line)) {
+        return Err(changed_below());
+    }
+    Ok(())
+}
+
+/// Among the lines of what a view reads, a column that it shows.
+pub(crate) const SHOWS: &str = "shows ";
+
+/// What a view's text reads: columns of tables by their field ids, and views by their texts; and what it shows.
+pub(crate) fn reads_of(plan: &LogicalPlan, resolved: &Resolved) -> Result<Vec<String>, QueryError> {
+    let mut lines = reads::of_plan(plan).map_err(|error| from_datafusion(&error))?;
+    lines
+        .extend(plan.schema().fields().iter().map(|field| format!("{SHOWS}{}", titles::shown(field.name()))));
+    lines.extend(resolved.views.iter().map(|(name, text)| format!("view {name} {text}")));
+    Ok(lines)
 }
 
 /// A view for the text of a policy, over whole tables.
@@ -128,6 +170,9 @@ async fn plan(
     let below = |touched: TouchedTable| TouchedTable { is_below: touched.is_below || is_definer, ..touched };
     resolved.touched.extend(inner.touched.into_iter().map(below));
     resolved.read_by_policies.extend(inner.read_by_policies);
+    resolved.views.extend(inner.views);
+    let text = Sha256::digest(format!("{}\n{}", view.columns.join(","), view.sql));
+    resolved.views.insert(name.to_string(), format!("{text:x}"));
     resolved.reads_catalog |= inner.reads_catalog;
     aliased(plan.map_err(|error| view_error(name, is_definer, error))?, &view.columns)
 }
@@ -159,6 +204,9 @@ fn aliased(plan: LogicalPlan, columns: &[String]) -> Result<LogicalPlan, QueryEr
         [] => own.iter().map(|column| titles::shown(&column.name)).collect(),
         listed => listed.iter().map(String::as_str).collect(),
     };
+    if own.len() != names.len() {
+        return Err(changed_below());
+    }
     if own.iter().map(|column| column.name.as_str()).eq(names.iter().copied()) {
         return Ok(plan);
     }
@@ -171,6 +219,12 @@ fn aliased(plan: LogicalPlan, columns: &[String]) -> Result<LogicalPlan, QueryEr
         .project(exprs)
         .and_then(LogicalPlanBuilder::build)
         .map_err(|error| from_datafusion(&error))
+}
+
+/// Below the view columns came, went or changed their names, so that its own would be others than they were.
+fn changed_below() -> QueryError {
+    QueryError::new(ErrorKind::Dependent, "a view no longer reads the columns that it was written over")
+        .with_hint("whoever may replace the view can make it anew")
 }
 
 fn broken_view(name: &RelationName) -> QueryError {

@@ -66,6 +66,12 @@ pub(crate) async fn create_view(
         return Err(invalid(format!("view {name} cannot read itself")));
     }
     refuse_lost(running, &name, &columns, &plan)?;
+    let mut reads = crate::view::reads_of(&plan, &resolved)?;
+    if !columns.is_empty() {
+        // Under the names that the view has for them.
+        reads.retain(|line| !line.starts_with(crate::view::SHOWS));
+        reads.extend(columns.iter().map(|name| format!("{}{name}", crate::view::SHOWS)));
+    }
     let view = NewView {
         sql,
         default_catalog: running.path.catalog.clone(),
@@ -73,6 +79,7 @@ pub(crate) async fn create_view(
         columns,
         security: security_of(&create),
         owner: running.who.user.clone(),
+        reads,
     };
     let on_existing = if create.or_replace { OnExisting::Replace } else { OnExisting::Fail };
     let catalog = running.catalog(&name.catalog)?;
