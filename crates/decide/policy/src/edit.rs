@@ -38,7 +38,7 @@ pub use error::{EditError, EditFault, FaultKind};
 pub use governed::{ColumnTags, ColumnTagsEdit, GovernedEdit, OtherTags, TagSpec, TagsEdit, UnsetColumnTags};
 pub use grant::{DenyEdit, Discovery, GrantEdit, GrantOption, PrivilegeSpec, RevokeEdit, RevokeWhat};
 pub use named::{policies_on, protects, speaks_of};
-pub use pins::{Pins, author, needs_column, needs_function, needs_relation, pins};
+pub use pins::{Pins, author, needs_column, needs_function, needs_relation, pins, read_line, reads_column};
 pub use policy::{
     CheckedExpr, ColumnRef, CreateMode, PolicyAction, PolicyBody, PolicyEdit, PolicyTarget,
     may_write_policies,

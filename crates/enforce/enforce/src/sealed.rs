@@ -76,6 +76,11 @@ impl SealedSource {
     pub fn relation(&self) -> &Relation {
         &self.relation
     }
+
+    /// The columns as they are stored.
+    pub fn raw_schema(&self) -> &SchemaRef {
+        &self.raw_schema
+    }
 }
 
 impl fmt::Debug for SealedSource {

@@ -23,6 +23,9 @@ use crate::policy_expr::{Binder, Values};
 use crate::policy_query::PolicyQueries;
 use crate::running::Running;
 
+/// What no column is called.
+const NO_COLUMN: &str = "";
+
 /// A relation's columns as they are stored, and as policies name them.
 pub(crate) struct Columns {
     name: RelationName,
@@ -33,6 +36,8 @@ pub(crate) struct Columns {
     uuid: String,
     /// Names that no column has today, to today's names of those that had them.
     former: BTreeMap<String, String>,
+    /// Names that a column has today and another had before.
+    doubtful: Vec<String>,
 }
 
 impl Columns {
@@ -44,6 +49,7 @@ impl Columns {
             field_ids: handle.field_ids.clone(),
             uuid: handle.uuid.to_string(),
             former: former(handle),
+            doubtful: doubtful(handle),
         }
     }
 
@@ -56,6 +62,7 @@ impl Columns {
             field_ids: Vec::new(),
             uuid: uuid.to_string(),
             former: BTreeMap::new(),
+            doubtful: Vec::new(),
         }
     }
 
@@ -65,17 +72,32 @@ impl Columns {
         names: &'a BTreeMap<String, String>,
     ) -> Binder<'a> {
         let Parts { running, state, queries } = parts;
-        Binder { running, state, name: &self.name, schema: &self.today, names, queries }
+        Binder { running, state, name: &self.name, schema: &self.today, names, queries, reads: None }
+    }
+
+    /// The same for the texts of a policy that is in force, whose sub-queries must read what they did when it was
+    /// written.
+    fn binder_of<'a>(
+        &'a self,
+        parts: &'a Parts<'a>,
+        names: &'a BTreeMap<String, String>,
+        policy: Option<&Policy>,
+    ) -> Binder<'a> {
+        // A policy that came by another way was never read so.
+        let reads = policy.map(pins).filter(|pins| !pins.tables.is_empty()).map(|pins| pins.reads);
+        Binder { reads, ..self.binder(parts, names) }
     }
 
     /// What the names of a policy's text mean: the columns that it was pinned to when it was written, wherever those
     /// went and whatever has their names now (L7).
     fn names(&self, policy: Option<&Policy>) -> BTreeMap<String, String> {
         let mut names = self.former.clone();
-        let Some(pins) = policy.map(pins) else { return names };
-        if pins.table_uuid.as_deref() != Some(self.uuid.as_str()) {
+        let pins = policy.map(pins).filter(|pins| pins.table_uuid.as_deref() == Some(self.uuid.as_str()));
+        let Some(pins) = pins else {
+            // Which of the two it means nothing tells, and so a text with such a name cannot be bound.
+            names.extend(self.doubtful.iter().map(|name| (name.clone(), NO_COLUMN.to_owned())));
             return names;
-        }
+        };
         for need in pins.needs {
             let at = self.field_ids.iter().position(|id| Some(*id) == need.field_id);
             if let Some(field) = at.and_then(|at| self.today.fields().get(at)) {
@@ -175,7 +197,7 @@ pub(crate) async fn check(running: &Running, columns: &Columns, policy: &Policy)
     let queries = PolicyQueries::of_policy(running, &state, &columns.name, policy).await;
     let names = columns.names(Some(policy));
     let parts = Parts { running, state: &state, queries: &queries };
-    let binder = columns.binder(&parts, &names);
+    let binder = columns.binder_of(&parts, &names, Some(policy));
     for item in &policy.filter_items {
         binder.filter(&item.filter_expr, Values::Unknown, &facts)?;
     }
@@ -235,8 +257,9 @@ fn bind_filter(
     filter: &policy::FilterRule,
     facts: &SessionFacts,
 ) -> Result<Expr, QueryError> {
-    let names = columns.names(parts.running.snapshot.state().policies.get(&filter.policy));
-    let binder = columns.binder(parts, &names);
+    let policy = parts.running.snapshot.state().policies.get(&filter.policy);
+    let names = columns.names(policy);
+    let binder = columns.binder_of(parts, &names, policy);
     in_stored_names(binder.filter(&filter.expr, Values::Known(&filter.expressions), facts)?, columns)
 }
 
@@ -252,8 +275,9 @@ fn bind_mask(
     let custom = if kind == MaskType::Custom {
         let at = columns.stored.index_of(field.name()).ok()?;
         let today = columns.today.fields().get(at)?.name();
-        let names = columns.names(parts.running.snapshot.state().policies.get(&mask.policy));
-        let binder = columns.binder(parts, &names);
+        let policy = parts.running.snapshot.state().policies.get(&mask.policy);
+        let names = columns.names(policy);
+        let binder = columns.binder_of(parts, &names, policy);
         let bound = binder.mask(text?, today, Values::Known(&mask.expressions), facts).ok()?;
         Some(in_stored_names(bound, columns).ok()?)
     } else {
@@ -300,6 +324,17 @@ fn in_stored_names(expr: Expr, columns: &Columns) -> Result<Expr, QueryError> {
     };
     crate::policy_expr::with_own_columns(expr, &columns.name, &stored)
         .map_err(|error| from_datafusion(&error))
+}
+
+/// Today's names that another column had in former days.
+fn doubtful(handle: &TableHandle) -> Vec<String> {
+    let schema = today_schema(handle);
+    let mut doubtful = Vec::new();
+    for (own, id) in schema.fields().iter().zip(&handle.field_ids) {
+        let others = handle.former_names(*id).into_iter().filter(|name| name != own.name());
+        doubtful.extend(others.filter(|name| schema.index_of(name).is_ok()));
+    }
+    doubtful
 }
 
 /// Names that columns had in former days and that no other has now, to the names that the same fields have now (L7).

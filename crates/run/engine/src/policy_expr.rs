@@ -26,6 +26,7 @@ use crate::policy_query::{PolicyQueries, Prepared};
 use crate::provider::Names;
 use crate::running::Running;
 
+pub(crate) mod reads;
 mod values;
 
 pub(crate) use values::{Marked, Values};
@@ -54,6 +55,8 @@ pub(crate) struct Needs {
     pub(crate) functions: BTreeSet<String>,
     /// The relations that its sub-queries read, by full name.
     pub(crate) tables: BTreeSet<String>,
+    /// What the names in its sub-queries mean.
+    pub(crate) reads: Vec<String>,
 }
 
 /// Binds policy texts for one relation.
@@ -66,6 +69,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) names: &'a BTreeMap<String, String>,
     /// What the texts' sub-queries read.
     pub(crate) queries: &'a PolicyQueries,
+    /// What the names in the texts' sub-queries meant when they were written; `None`: nothing is known of it.
+    pub(crate) reads: Option<Vec<String>>,
 }
 
 impl Binder<'_> {
@@ -78,7 +83,8 @@ impl Binder<'_> {
     ) -> Result<Expr, QueryError> {
         let expr = self.bind(&Marked::new(text, values)?, None, facts)?;
         match self.type_of(&expr)? {
-            DataType::Boolean | DataType::Null => Ok(expr),
+            DataType::Boolean => Ok(expr),
+            DataType::Null => Ok(cast(expr, DataType::Boolean)),
             other => Err(QueryError::new(
                 ErrorKind::TypeMismatch,
                 format!("a row filter must be boolean, and this one is {}", type_name(&other)),
@@ -117,9 +123,9 @@ impl Binder<'_> {
     /// The columns and functions that a text needs; the facts of no particular reader.
     pub(crate) fn needs(&self, text: &str, column: Option<&str>) -> Result<Needs, QueryError> {
         let marked = Marked::new(text, Values::Unknown)?;
-        let expr = self.plan(&marked, column)?;
+        let (expr, reads) = self.plan(&marked, column)?;
         let tables = self.queries.relations(&marked.text, column.is_some());
-        let mut needs = Needs { tables, ..Needs::default() };
+        let mut needs = Needs { tables, reads, ..Needs::default() };
         let functions = &mut needs.functions;
         let mut see = |part: &Expr| {
             if let Expr::ScalarFunction(ScalarFunction { func, .. }) = part {
@@ -138,7 +144,13 @@ impl Binder<'_> {
     }
 
     fn bind(&self, text: &Marked, column: Option<&str>, facts: &SessionFacts) -> Result<Expr, QueryError> {
-        let expr = self.plan(text, column)?;
+        let (expr, reads) = self.plan(text, column)?;
+        if self.reads.as_ref().is_some_and(|pinned| *pinned != reads) {
+            return Err(QueryError::new(
+                ErrorKind::Invalid,
+                "what its sub-query reads is not what it was when the policy was written",
+            ));
+        }
         let folded = enforce::fold_expr(expr, facts).map_err(|error| match error {
             enforce::EnforceError::Plan(inner) => plan_message(&inner),
             other => QueryError::new(other.kind(), other.to_string()),
@@ -160,8 +172,8 @@ impl Binder<'_> {
             .map_err(|error| plan_message(&error))
     }
 
-    /// Plans a text; `column` is what its placeholder stands for.
-    fn plan(&self, marked: &Marked, column: Option<&str>) -> Result<Expr, QueryError> {
+    /// Plans a text; `column` is what its placeholder stands for. Beside it, what the names in its sub-queries mean.
+    fn plan(&self, marked: &Marked, column: Option<&str>) -> Result<(Expr, Vec<String>), QueryError> {
         let mut meant = Cow::Borrowed(self.names);
         if let Some(column) = column {
             meant.to_mut().insert(MASKED_COLUMN.to_owned(), column.to_owned());
@@ -197,6 +209,8 @@ impl Binder<'_> {
         let expr = planner
             .sql_to_expr(ast, &df_schema, &mut PlannerContext::new())
             .map_err(|error| plan_message(&error))?;
+        let reads = if has_query(&expr) { reads::of(&expr) } else { Ok(Vec::new()) };
+        let reads = reads.map_err(|error| plan_message(&error))?;
         let expr = self.over_columns(marked.fill(expr)?, &meant)?;
         refuse_unfit(&expr)?;
         for column in expr.column_refs() {
@@ -204,7 +218,7 @@ impl Binder<'_> {
                 return Err(no_column(&column.name));
             }
         }
-        Ok(expr)
+        Ok((expr, reads))
     }
 
     fn df_schema(&self) -> Result<DFSchema, QueryError> {
@@ -217,7 +231,7 @@ impl Binder<'_> {
     fn text_schema(&self, meant: &BTreeMap<String, String>, is_plain: bool) -> Result<DFSchema, QueryError> {
         let own = self.schema.fields().iter().filter(|field| !meant.contains_key(field.name()));
         let mut fields: Vec<_> = own.map(|field| field.as_ref().clone()).collect();
-        for (name, column) in meant {
+        for (name, column) in meant.iter().filter(|(_, column)| !column.is_empty()) {
             let field = self.schema.field_with_name(column).map_err(|_| no_column(name))?;
             fields.push(field.clone().with_name(name));
         }
@@ -305,7 +319,15 @@ pub(crate) fn check_unbound(
         namespace: running.path.namespace.clone(),
         name: String::new(),
     };
-    let binder = Binder { running, state, name: &name, schema: &schema, names: &names, queries: &queries };
+    let binder = Binder {
+        running,
+        state,
+        name: &name,
+        schema: &schema,
+        names: &names,
+        queries: &queries,
+        reads: None,
+    };
     binder.needs(text, Some(COLUMN)).map(|needs| needs.functions)
 }
 

@@ -1,7 +1,8 @@
 //! What a policy of gate two is pinned to: the table, its columns by field id, and what its expression needs.
 //!
 //! Kept in the policy's options: `sluice.table_uuid`; `sluice.columns` and `sluice.needs` with one column a line, as
-//! `<field id or -> <name>`; `sluice.functions` and `sluice.tables` with one name a line. A line break in a name is
+//! `<field id or -> <name>`; `sluice.functions` and `sluice.tables` with one name a line;
+//! `sluice.reads` with a line for each name within a sub-query and what it meant. A line break in a name is
 //! written `\n`, a backslash `\\`.
 
 use super::policy::ColumnRef;
@@ -13,6 +14,7 @@ const COLUMNS: &str = "sluice.columns";
 const NEEDS: &str = "sluice.needs";
 const FUNCTIONS: &str = "sluice.functions";
 const TABLES: &str = "sluice.tables";
+const READS: &str = "sluice.reads";
 /// Who wrote the policy as it stands.
 pub(crate) const AUTHOR: &str = "sluice.author";
 
@@ -26,6 +28,8 @@ pub struct Pins {
     pub needs: Vec<ColumnRef>,
     pub functions: Vec<String>,
     pub tables: Vec<String>,
+    /// What the names in the expression's sub-queries meant when it was written.
+    pub reads: Vec<String>,
 }
 
 /// Reads a policy's pins; one that somebody wrote through another door may have none.
@@ -40,6 +44,7 @@ pub fn pins(policy: &Policy) -> Pins {
         needs: columns(NEEDS),
         functions: lines(FUNCTIONS),
         tables: lines(TABLES),
+        reads: lines(READS),
     }
 }
 
@@ -54,6 +59,7 @@ pub(crate) fn set_pins(policy: &mut Policy, pins: &Pins) {
         (NEEDS, columns(&pins.needs)),
         (FUNCTIONS, pins.functions.clone()),
         (TABLES, pins.tables.clone()),
+        (READS, pins.reads.clone()),
     ];
     for (key, lines) in texts {
         if lines.is_empty() {
@@ -133,6 +139,23 @@ pub fn needs_function(snapshot: &Snapshot, function: &str) -> Vec<String> {
 /// The policies whose expressions read a relation, by its full name.
 pub fn needs_relation(snapshot: &Snapshot, relation: &str) -> Vec<String> {
     named(snapshot.state(), |policy| pins(policy).tables.iter().any(|t| t.eq_ignore_ascii_case(relation)))
+}
+
+/// The line among a policy's pins of a column that a sub-query of its expression reads; `-` for one without a field id.
+pub fn read_line(relation: &str, column: &str, field_id: &str) -> String {
+    format!("of {relation} {field_id} {column}")
+}
+
+/// The policies in whose sub-queries a column of a relation is read, by the relation's full name.
+pub fn reads_column(snapshot: &Snapshot, relation: &str, column: &str, field_id: i32) -> Vec<String> {
+    let (by_id, by_name) = (field_id.to_string(), column.to_lowercase());
+    named(snapshot.state(), |policy| {
+        pins(policy).reads.iter().any(|line| {
+            let rest = line.strip_prefix("of ").and_then(|rest| rest.strip_prefix(relation));
+            let read = rest.and_then(|rest| rest.strip_prefix(' ')).and_then(|rest| rest.split_once(' '));
+            read.is_some_and(|(id, name)| id == by_id || name.to_lowercase() == by_name)
+        })
+    })
 }
 
 /// Who wrote a policy as it stands; what its expression reads besides its own relation is hers to be allowed.

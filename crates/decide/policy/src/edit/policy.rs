@@ -33,6 +33,8 @@ pub struct CheckedExpr {
     pub columns: Vec<ColumnRef>,
     pub functions: Vec<String>,
     pub tables: Vec<String>,
+    /// See [`Pins::reads`](super::Pins::reads).
+    pub reads: Vec<String>,
 }
 
 /// What a policy protects.

@@ -1,6 +1,7 @@
 //! ALTER TABLE: columns added, renamed and dropped; protections go along or hold the change back (L7).
 
 use policy::edit::Edit;
+use policy::model::PolicyKind;
 use policy::operation::Operation;
 use query_api::{Outcome, QueryError};
 use sqlparser::ast::{self, AlterTableOperation};
@@ -104,6 +105,7 @@ async fn rename_column(
     if table.schema.index_of(to).is_ok() {
         return Err(super::named_twice(to));
     }
+    refuse_read(running, name, from, field_id)?;
     // Before any policy says it: a name that cannot be one would be a pattern there.
     let catalog = running.catalog(&name.catalog)?;
     catalog.check_column_name(table, from, to).map_err(|error| from_catalog(&error))?;
@@ -133,14 +135,50 @@ pub(super) fn refuse_needed(
     field_id: i32,
 ) -> Result<(), QueryError> {
     let service = running.snapshot.gate_two_service(&name.catalog);
-    let needing = policy::edit::needs_column(
-        &running.snapshot,
-        service,
-        &name.database(),
-        &name.name,
-        column,
-        Some(field_id),
-    );
+    let snapshot = &running.snapshot;
+    let mut needing =
+        policy::edit::needs_column(snapshot, service, &name.database(), &name.name, column, Some(field_id));
+    needing.extend(policy::edit::reads_column(snapshot, &name.to_string(), column, field_id));
+    refuse_if_any(running, name, column, &needing)
+}
+
+/// A column that the sub-query of a policy reads keeps its name: the text would come to mean another.
+fn refuse_read(
+    running: &Running,
+    name: &RelationName,
+    column: &str,
+    field_id: i32,
+) -> Result<(), QueryError> {
+    let reading = policy::edit::reads_column(&running.snapshot, &name.to_string(), column, field_id);
+    refuse_if_any(running, name, column, &reading)
+}
+
+/// A column by whose tag rows are filtered cannot go, or the filter would go with it (L7).
+fn refuse_filtering(
+    running: &Running,
+    name: &RelationName,
+    table: &catalog::TableHandle,
+    (column, field_id): (&str, i32),
+) -> Result<(), QueryError> {
+    let tags = running.engine.settings.tag_source.field_tags(table);
+    let tags = tags.map_err(|_| crate::error::policy_unavailable(&name.to_string()))?;
+    let own = tags.get(&field_id).into_iter().flatten();
+    let policies = running.snapshot.state().policies.values();
+    let filters: Vec<_> = policies.filter(|policy| policy.kind == PolicyKind::RowFilter).collect();
+    let mut needing = Vec::new();
+    for tag in own {
+        let of_tag = filters.iter().filter(|policy| policy::edit::speaks_of(&running.snapshot, policy, tag));
+        needing.extend(of_tag.map(|policy| policy.name.clone()));
+    }
+    refuse_if_any(running, name, column, &needing)
+}
+
+fn refuse_if_any(
+    running: &Running,
+    name: &RelationName,
+    column: &str,
+    needing: &[String],
+) -> Result<(), QueryError> {
     if !needing.is_empty() {
         // Only who may see policies learns their names (L7, L8).
         let which = if running.is_admin() { format!(": {}", needing.join(", ")) } else { String::new() };
@@ -161,6 +199,7 @@ async fn drop_column(
 ) -> Result<(), QueryError> {
     let field_id = field_id(name, table, column)?;
     refuse_needed(running, name, column, field_id)?;
+    refuse_filtering(running, name, table, (column, field_id))?;
     let catalog = running.catalog(&name.catalog)?;
     catalog.drop_column(&name.namespace, &name.name, column).await.map_err(|error| from_catalog(&error))?;
     Ok(())

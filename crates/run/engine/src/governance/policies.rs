@@ -223,12 +223,7 @@ fn number(
             }
         },
     )?;
-    Ok(using.map(|using| CheckedExpr {
-        text: using.text.trim().to_owned(),
-        columns: Vec::new(),
-        functions: Vec::new(),
-        tables: Vec::new(),
-    }))
+    Ok(using.map(|using| CheckedExpr { text: using.text.trim().to_owned(), ..CheckedExpr::default() }))
 }
 
 async fn custom(
@@ -262,6 +257,7 @@ fn checked(
         columns: needs.columns.iter().filter_map(|name| column_ref(table, name)).collect(),
         functions: needs.functions.into_iter().collect(),
         tables: needs.tables.into_iter().collect(),
+        reads: needs.reads,
     })
 }
 

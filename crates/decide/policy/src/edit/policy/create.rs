@@ -392,4 +392,5 @@ pub(super) fn pin_expr(pins: &mut Pins, expr: &CheckedExpr) {
     pins.needs.clone_from(&expr.columns);
     pins.functions.clone_from(&expr.functions);
     pins.tables.clone_from(&expr.tables);
+    pins.reads.clone_from(&expr.reads);
 }
