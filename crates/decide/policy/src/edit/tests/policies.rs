@@ -62,6 +62,7 @@ impl World {
     pub(super) fn reads(&self, user: &str, column: &str) -> String {
         match self.rules(user, "orders", &[column]).columns.remove(0) {
             ColumnRule::Raw => "raw".to_owned(),
+            ColumnRule::Parts(_) => "in parts".to_owned(),
             ColumnRule::Masked(mask) => mask.mask_type,
             ColumnRule::Restricted(_) => "restricted".to_owned(),
         }
@@ -376,6 +377,7 @@ fn pins_survive_any_name() {
             columns: odd.clone(),
             functions: vec!["c.s.f".to_owned(), "g".to_owned()],
             tables: vec!["t".to_owned()],
+            reads: vec!["of c.s.t 1 zone".to_owned(), "outer a b".to_owned()],
         },
     };
     world.ok(Edit::CreatePolicy(edit));

@@ -75,6 +75,7 @@ fn reads_with(
     });
     let read = match &rules.columns[0] {
         ColumnRule::Raw => "raw".to_owned(),
+        ColumnRule::Parts(_) => "in parts".to_owned(),
         ColumnRule::Masked(mask) => mask.mask_type.clone(),
         ColumnRule::Restricted(_) => "restricted".to_owned(),
     };

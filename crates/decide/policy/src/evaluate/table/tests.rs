@@ -22,6 +22,7 @@ fn ssn(snapshot: &Snapshot, user: &str, settings: &GateTwoSettings) -> String {
 fn short(rule: &ColumnRule) -> String {
     match rule {
         ColumnRule::Raw => "raw".to_owned(),
+        ColumnRule::Parts(_) => "in parts".to_owned(),
         ColumnRule::Restricted(_) => "restricted".to_owned(),
         ColumnRule::Masked(mask) => match &mask.value_expr {
             Some(expr) => format!("{} {expr}", mask.mask_type),
