@@ -18,6 +18,7 @@ fn view(sql: &str) -> NewView {
         columns: vec!["a".to_owned()],
         security: ViewSecurity::Definer,
         owner: "ann".to_owned(),
+        reads: vec!["of lake.ns.t 1 a".to_owned()],
     }
 }
 
