@@ -11,6 +11,7 @@ SELECT id, name, region FROM customers ORDER BY id;
 SELECT id, ssn FROM customers;
 
 -- case: all columns where some are not granted
+-- fails: 42501
 -- users: dee
 -- peers: postgres
 SELECT * FROM customers;
@@ -26,6 +27,7 @@ SELECT id FROM orders WHERE region = 'US';
 SELECT id, 100 / CAST(amount AS INT) AS q FROM orders WHERE amount > 10 AND amount < 500 ORDER BY id;
 
 -- case: division by zero on a row that only some see
+-- fails: 22012
 -- peers: postgres
 SELECT id, 10 / id FROM (SELECT id - 1 AS id FROM staff) s;
 
@@ -94,6 +96,7 @@ SELECT id, amount FROM orders ORDER BY amount NULLS FIRST, id;
 SELECT id, placed FROM orders ORDER BY placed DESC, id;
 
 -- case: FETCH FIRST
+-- refused: 0A000 there is LIMIT
 SELECT id FROM items i JOIN orders o ON i.purchase = o.id ORDER BY id, line FETCH FIRST 4 ROWS ONLY;
 
 -- case: LIMIT 0
@@ -103,15 +106,16 @@ SELECT id FROM customers LIMIT 0;
 SELECT * FROM (VALUES (1, 'a'), (2, NULL)) AS v(k, t) ORDER BY k;
 
 -- case: a table that is not there
--- denied:
+-- fails: 42P01
 SELECT * FROM nothing_of_the_kind;
 
 -- case: a table that nobody may read
--- denied:
+-- fails: 42P01
 -- peers: postgres
 SELECT * FROM payroll;
 
--- case: whole rows counted through an alias
+-- case: an alias that names some of the columns
+-- refused: 22023 an alias must name all columns
 SELECT count(*) FROM customers AS c(a, b) WHERE a > 2;
 
 -- case: constants beside hidden rows

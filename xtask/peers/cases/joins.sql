@@ -84,7 +84,7 @@ SELECT c.id FROM customers c LEFT JOIN orders o ON o.customer = c.id WHERE o.id 
 SELECT c.id, x.total FROM customers c, LATERAL (SELECT sum(o.amount) AS total FROM orders o WHERE o.customer = c.id) x ORDER BY c.id;
 
 -- case: LATERAL with a limit
--- refused: a limit beside a column of the query around it
+-- refused: 0A000 a limit beside a column of the query around it
 SELECT c.id, x.id FROM customers c JOIN LATERAL (SELECT o.id FROM orders o WHERE o.customer = c.id ORDER BY o.amount DESC LIMIT 1) x ON TRUE
 ORDER BY c.id;
 

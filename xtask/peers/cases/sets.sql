@@ -16,9 +16,11 @@ SELECT id FROM customers EXCEPT SELECT customer FROM orders;
 SELECT customer FROM orders EXCEPT SELECT id FROM customers;
 
 -- case: EXCEPT ALL
+-- differs: rows are not counted against each other
 SELECT region FROM orders EXCEPT ALL SELECT region FROM customers;
 
 -- case: INTERSECT ALL
+-- differs: rows are not counted against each other
 SELECT region FROM orders INTERSECT ALL SELECT region FROM customers;
 
 -- case: a masked and a stored column in one

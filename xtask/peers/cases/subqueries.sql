@@ -31,6 +31,7 @@ SELECT EXISTS (SELECT 1 FROM orders WHERE region = 'US');
 SELECT code, code IN (SELECT region FROM customers) FROM regions ORDER BY code;
 
 -- case: in ORDER BY
+-- refused: 22023 a correlated sub-query in ORDER BY
 SELECT c.id FROM customers c ORDER BY (SELECT count(*) FROM orders o WHERE o.customer = c.id) DESC, c.id;
 
 -- case: in LIMIT of an inner query
@@ -40,9 +41,11 @@ SELECT id FROM (SELECT id FROM customers ORDER BY id LIMIT 3) s WHERE id > 1 ORD
 SELECT id FROM orders WHERE amount > ANY (SELECT credit FROM customers WHERE credit > 0) ORDER BY id;
 
 -- case: ALL
+-- differs: an internal error
 SELECT id FROM orders WHERE amount < ALL (SELECT price FROM items WHERE price > 100) ORDER BY id;
 
 -- case: more than one row where one must be
+-- differs: the code is 22023 and not 21000
 -- peers: postgres
 SELECT (SELECT id FROM customers WHERE id < 3) AS one;
 

@@ -95,6 +95,7 @@ UPDATE ledger SET amount = c.amount FROM changes c WHERE c.id = ledger.id;
 UPDATE ledger SET note = upper(note) WHERE id < 5;
 
 -- case: UPDATE that fails on a visible row
+-- fails: 22012
 -- peers: postgres
 -- changes: shop.ledger
 -- users: ana bo cy
@@ -109,7 +110,7 @@ UPDATE ledger SET amount = 1 / (id - 3);
 -- case: UPDATE of swapped values
 -- peers: postgres
 -- changes: shop.ledger
-UPDATE ledger SET id = CAST(amount AS INT), amount = id WHERE amount IS NOT NULL;
+UPDATE ledger SET id = CAST(floor(amount) AS INT), amount = id WHERE amount IS NOT NULL;
 
 -- case: DELETE of all
 -- peers: postgres
@@ -163,6 +164,7 @@ WHEN MATCHED THEN UPDATE SET amount = l.amount + c.amount
 WHEN NOT MATCHED AND c.region = 'EU' THEN INSERT (id, region, amount) VALUES (c.id, c.region, c.amount);
 
 -- case: MERGE with a source that has a row twice
+-- fails: 21000
 -- peers: postgres
 -- changes: shop.ledger
 -- users: ana bo
@@ -184,6 +186,7 @@ EXECUTE pay(3, 99.5);
 DEALLOCATE pay;
 
 -- case: a write into a table that may only be read
+-- users: ana bo dee eve
 -- peers: postgres
--- denied:
+-- fails: 42501
 UPDATE customers SET credit = 0;

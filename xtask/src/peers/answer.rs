@@ -5,9 +5,6 @@ use std::fmt;
 /// How psql shows what is not there, in no text of the rows.
 pub(crate) const NULL: &str = "∅";
 
-/// The code under which Sluice refuses what it does not offer.
-pub(crate) const NOT_OFFERED: &str = "0A000";
-
 /// The code under which a DuckDB says that there is no such relation or column.
 pub(crate) const NOT_THERE: &str = "not there";
 
@@ -19,7 +16,7 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    /// Of what psql shows: notices are left out, and what follows an error belongs to it.
+    /// Of what psql shows; what follows an error belongs to it.
     pub(crate) fn of_psql(said: &[String]) -> Self {
         let error = said.iter().find_map(|line| {
             let (_, rest) = line.split_once("ERROR:  ").or_else(|| line.split_once("FATAL:  "))?;
@@ -28,15 +25,21 @@ impl Answer {
         if let Some((code, message)) = error {
             return Self::Error { code: code.to_owned(), message: message.to_owned() };
         }
+        // Notices with what follows them, and what is said of a statement that gives neither rows nor a count.
         let is_aside = |line: &&String| {
             ["NOTICE:", "WARNING:", "LOCATION:", "HINT:", "DETAIL:"].iter().any(|word| line.starts_with(word))
+                || ["PREPARE", "DEALLOCATE"].contains(&line.as_str())
         };
         Self::Lines(said.iter().filter(|line| !is_aside(line)).map(|line| normal(line)).collect())
     }
 
+    pub(crate) fn is_error(&self, expected: &str) -> bool {
+        matches!(self, Self::Error { code, .. } if code == expected)
+    }
+
     /// Whether it was refused because a relation or column is hidden or not there. Sluice says of what is hidden that it
     /// is not found, PostgreSQL that permission is denied, and in DuckDB there is no such view.
-    pub(crate) fn is_denied(&self) -> bool {
+    fn is_denied(&self) -> bool {
         matches!(self, Self::Error { code, .. } if ["42501", "42P01", NOT_THERE].contains(&code.as_str()))
     }
 }
@@ -117,8 +120,8 @@ mod tests {
         let not_found = lines(&["ERROR:  42P01: table 't' not found", "LOCATION:  x"]);
         let denied = lines(&["psql: ERROR:  42501: permission denied for table t"]);
         let by_zero = lines(&["ERROR:  22012: division by zero"]);
-        assert_eq!(fault(&[false], &[not_found.clone()], &[denied]), None);
-        assert!(fault(&[false], &[not_found.clone()], &[by_zero]).is_some());
+        assert_eq!(fault(&[false], std::slice::from_ref(&not_found), &[denied]), None);
+        assert!(fault(&[false], std::slice::from_ref(&not_found), &[by_zero]).is_some());
         assert!(fault(&[false], &[not_found], &[lines(&[])]).is_some());
     }
 }

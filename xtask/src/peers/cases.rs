@@ -11,6 +11,15 @@ pub(crate) enum Peer {
     Duckdb,
 }
 
+/// A case that cannot be equal, and says why in its head.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// Sluice does not offer it, and gives an error of this code.
+    Refused(String),
+    /// Sluice answers otherwise than its peers.
+    Differs,
+}
+
 /// One or more statements that every user says to every database.
 #[derive(Debug)]
 pub(crate) struct Case {
@@ -20,10 +29,10 @@ pub(crate) struct Case {
     pub(crate) peers: Vec<Peer>,
     /// The table that it changes, which is looked at afterwards and put back.
     pub(crate) changes: Option<String>,
-    /// Whether Sluice does not offer it.
-    pub(crate) is_refused: bool,
-    /// Whether it is denied to everybody.
-    pub(crate) is_denied: bool,
+    /// The error that the first user gets, where the case is about one.
+    pub(crate) fails: Option<String>,
+    /// What keeps Sluice's answer from being the peers'.
+    pub(crate) known: Option<Known>,
     text: String,
     /// What a database is told instead.
     instead: Vec<(Peer, String)>,
@@ -36,8 +45,8 @@ impl Case {
             users: Vec::new(),
             peers: vec![Peer::Postgres, Peer::Duckdb],
             changes: None,
-            is_refused: false,
-            is_denied: false,
+            fails: None,
+            known: None,
             text: String::new(),
             instead: Vec::new(),
         }
@@ -63,9 +72,15 @@ impl Case {
             "users" => self.users = text.split_whitespace().map(str::to_owned).collect(),
             "peers" => self.peers = text.split_whitespace().map(peer).collect::<Result<_>>()?,
             "changes" => self.changes = Some(text.to_owned()),
-            "refused" => self.is_refused = true,
-            "denied" => self.is_denied = true,
-            "why" => {}
+            "fails" => self.fails = Some(text.to_owned()),
+            "refused" => {
+                let (code, _) = text.split_once(' ').context("`refused` takes a code and a reason")?;
+                self.known = Some(Known::Refused(code.to_owned()));
+            }
+            "differs" => {
+                ensure!(!text.is_empty(), "`differs` takes a reason");
+                self.known = Some(Known::Differs);
+            }
             other => match other.strip_prefix("in ") {
                 Some(name) => self.instead.push((peer(name)?, text.to_owned())),
                 None => bail!("`{other}` is no word of a head"),
@@ -80,7 +95,6 @@ fn peer(name: &str) -> Result<Peer> {
         "sluice" => Ok(Peer::Sluice),
         "postgres" => Ok(Peer::Postgres),
         "duckdb" => Ok(Peer::Duckdb),
-        "none" => bail!("a case is held against one peer at least"),
         other => bail!("`{other}` is no peer"),
     }
 }
@@ -118,7 +132,9 @@ fn read(stem: &str, text: &str) -> Result<Vec<Case>> {
                 case.text.push_str(line);
                 case.text.push('\n');
             }
-            (_, None) => ensure!(line.trim().is_empty() || line.starts_with("--"), "`{line}` stands under no case"),
+            (_, None) => {
+                ensure!(line.trim().is_empty() || line.starts_with("--"), "`{line}` stands under no case")
+            }
         }
     }
     for case in &cases {
@@ -184,6 +200,7 @@ mod tests {
         assert!(read("x", "-- case: a\n-- peers: mysql\nSELECT 1;").is_err());
         assert!(read("x", "-- case: a\n-- odd: b\nSELECT 1;").is_err());
         assert!(read("x", "-- case: a\n").is_err());
+        assert!(read("x", "-- case: a\n-- differs:\nSELECT 1;").is_err());
     }
 
     #[test]

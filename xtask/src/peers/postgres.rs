@@ -37,14 +37,31 @@ impl Postgres {
         let data = folder.path().join("data");
         to_end(
             as_account(&programs.join("initdb"))?
-                .args(["--auth=trust", "--username=admin", "--encoding=UTF8", "--locale=C", "--no-sync", "-D"])
+                .args([
+                    "--auth=trust",
+                    "--username=admin",
+                    "--encoding=UTF8",
+                    "--locale=C",
+                    "--no-sync",
+                    "-D",
+                ])
                 .arg(&data)
                 .stdout(Stdio::null()),
         )?;
         let child = as_account(&programs.join("postgres"))?
             .arg("-D")
             .arg(&data)
-            .args(["-p", &PORT.to_string(), "-c", "listen_addresses=", "-c", "fsync=off", "-c", "log_min_messages=fatal", "-k"])
+            .args([
+                "-p",
+                &PORT.to_string(),
+                "-c",
+                "listen_addresses=",
+                "-c",
+                "fsync=off",
+                "-c",
+                "log_min_messages=fatal",
+                "-k",
+            ])
             .arg(folder.path())
             .stdin(Stdio::null())
             .spawn()
@@ -58,10 +75,15 @@ impl Postgres {
         Session::open(&self.folder.path().to_string_lossy(), PORT, user, "postgres", "")
     }
 
-    /// `pg_ctl` waits for a server that somebody else has started, too.
+    /// Asks again and again, as a server does not tell when it is ready.
     fn wait(&self) -> Result<()> {
         let mut command = Command::new("timeout");
-        command.args(["60", "sh", "-c", "until \"$0\" -q -h \"$1\" -p \"$2\"; do sleep 0.1; done"]);
+        command.args([
+            "60",
+            "sh",
+            "-c",
+            "until \"$0\" -q -U admin -d postgres -h \"$1\" -p \"$2\"; do sleep 0.1; done",
+        ]);
         command.arg(self.programs.join("pg_isready")).arg(self.folder.path()).arg(PORT.to_string());
         to_end(&mut command).context("PostgreSQL did not come up")
     }
@@ -79,7 +101,8 @@ impl Drop for Postgres {
 fn programs(versions: &Path) -> Result<PathBuf> {
     let entries = std::fs::read_dir(versions).into_iter().flatten().flatten();
     let found = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let version = found.filter(|version| versions.join(version.to_string()).join("bin/initdb").is_file()).max();
+    let version =
+        found.filter(|version| versions.join(version.to_string()).join("bin/initdb").is_file()).max();
     let version = version.context("no PostgreSQL; install it (Debian: postgresql)")?;
     ensure!(version >= VERSION_MIN, "PostgreSQL {version} is older than {VERSION_MIN}");
     Ok(versions.join(version.to_string()).join("bin"))
