@@ -160,23 +160,24 @@ impl Sides {
         Ok(faults)
     }
 
-    /// Holds the whole table, hidden rows and stored values too, against PostgreSQL's, and puts both back.
+    /// Holds the whole table, hidden rows and stored values too, against PostgreSQL's, and puts back what has changed.
     fn look_and_restore(&mut self, table: &str) -> Result<Option<String>> {
-        let look = [format!("SELECT * FROM {table}")];
-        let restore = [restore(table)];
+        let look = [format!("SELECT * FROM {table}"), format!("SELECT * FROM {table}_rows")];
         let ours = said(&mut self.sluice, ADMIN, &look)?;
         let theirs = said(&mut self.postgres, ADMIN, &look)?;
-        if let Some(error) = ours.iter().find(|a| matches!(a, Answer::Error { .. })) {
-            bail!("`{table}` cannot be looked at: {error}");
-        }
-        for sessions in [&mut self.sluice, &mut self.postgres] {
-            if let Some(error) =
-                said(sessions, ADMIN, &restore)?.iter().find(|a| matches!(a, Answer::Error { .. }))
+        for (sessions, looked) in [(&mut self.sluice, &ours), (&mut self.postgres, &theirs)] {
+            if let Some(error) = looked.iter().find(|answer| answer.is_any_error()) {
+                bail!("`{table}` cannot be looked at: {error}");
+            }
+            let [now, before] = looked.as_slice() else { bail!("`{table}` was not looked at") };
+            let has_changed = fault(&[], std::slice::from_ref(now), std::slice::from_ref(before)).is_some();
+            let restore = if has_changed { cases::statements(&restore(table)) } else { Vec::new() };
+            if let Some(error) = said(sessions, ADMIN, &restore)?.iter().find(|answer| answer.is_any_error())
             {
                 bail!("`{table}` cannot be put back: {error}");
             }
         }
-        Ok(fault(&[false], &ours, &theirs))
+        Ok(fault(&[], &ours, &theirs))
     }
 }
 
@@ -190,7 +191,7 @@ fn not_expected(case: &Case, ours: &[Answer]) -> Option<String> {
     };
     match expected {
         Some(code) => (!last.is_error(code)).then(|| format!("no error {code} but {last}")),
-        None => ours.iter().find(|answer| matches!(answer, Answer::Error { .. })).map(ToString::to_string),
+        None => ours.iter().find(|answer| answer.is_any_error()).map(ToString::to_string),
     }
 }
 
@@ -207,7 +208,7 @@ fn said(
 fn set_up(session: &mut Session, texts: &[&str]) -> Result<()> {
     for statement in texts.iter().flat_map(|text| cases::statements(text)) {
         let answer = session.say(&statement)?;
-        if let Answer::Error { .. } = answer {
+        if answer.is_any_error() {
             bail!("{answer}, on `{statement}`");
         }
     }

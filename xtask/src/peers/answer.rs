@@ -33,6 +33,10 @@ impl Answer {
         Self::Lines(said.iter().filter(|line| !is_aside(line)).map(|line| normal(line)).collect())
     }
 
+    pub(crate) fn is_any_error(&self) -> bool {
+        matches!(self, Self::Error { .. })
+    }
+
     pub(crate) fn is_error(&self, expected: &str) -> bool {
         matches!(self, Self::Error { code, .. } if code == expected)
     }
