@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
 
-use super::psql::Session;
+use super::psql::{Session, bound};
 
 /// Where Debian keeps the programs of each version.
 const VERSIONS: &str = "/usr/lib/postgresql";
@@ -108,10 +108,9 @@ fn programs(versions: &Path) -> Result<PathBuf> {
     Ok(versions.join(version.to_string()).join("bin"))
 }
 
-/// A program as somebody who is not root, and that ends when this one does, however it ends.
+/// A program as somebody who is not root.
 fn as_account(program: &Path) -> Result<Command> {
-    let mut command = Command::new("setpriv");
-    command.args(["--pdeathsig", "INT"]);
+    let mut command = bound();
     if is_root()? {
         command.args(["--reuid", ACCOUNT, "--regid", ACCOUNT, "--init-groups"]);
     }

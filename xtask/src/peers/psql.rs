@@ -16,6 +16,13 @@ const ANSWER_MAX: Duration = Duration::from_secs(120);
 /// What psql says after each statement.
 const MARK: &str = "-- that was all --";
 
+/// Runs the program that follows, and ends it when this one ends, however it does.
+pub(crate) fn bound() -> Command {
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "INT"]);
+    command
+}
+
 /// A session of one user; it ends with the value.
 pub(crate) struct Session {
     child: Child,

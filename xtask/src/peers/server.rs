@@ -1,12 +1,12 @@
 //! The server under test: the real binary with a data folder of its own, spoken to at its Postgres door.
 
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use anyhow::{Context, Result};
 use tempfile::TempDir;
 
-use super::psql::Session;
+use super::psql::{Session, bound};
 use crate::psql::{START_MAX, lines};
 
 /// Of every user but the first administrator, who gets hers at the first start.
@@ -25,7 +25,8 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) fn start(sluice: &Path) -> Result<Self> {
         let folder = tempfile::tempdir().context("no temporary folder")?;
-        let mut child = Command::new(sluice)
+        let mut child = bound()
+            .arg(sluice)
             .args(["serve", "--listen", "127.0.0.1:0", "--http-listen", "off", "--data-dir"])
             .arg(folder.path().join("data"))
             // A column that is not granted is an error for PostgreSQL, too.
