@@ -150,6 +150,7 @@ MERGE INTO ledger l USING changes c ON l.id = c.id WHEN MATCHED THEN UPDATE SET 
 WHEN NOT MATCHED THEN INSERT (id, region, amount) VALUES (c.id, c.region, c.amount);
 
 -- case: MERGE that inserts out of sight
+-- fails: 42501
 -- peers: postgres
 -- changes: shop.ledger
 -- users: bo
