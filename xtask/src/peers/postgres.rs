@@ -91,8 +91,11 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        // SIGINT is its own word for stopping at once and in order; where it is gone already nothing can be done.
-        let _ = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
+        // SIGINT is its own word for stopping at once and in order. Without it, waiting would have no end.
+        let asked = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
+        if !asked.is_ok_and(|status| status.success()) {
+            let _ = self.child.kill();
+        }
         let _ = self.child.wait();
     }
 }
