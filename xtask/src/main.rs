@@ -5,6 +5,7 @@ mod claims;
 mod docs;
 mod house;
 mod licences;
+mod peers;
 mod psql;
 mod root;
 mod run;

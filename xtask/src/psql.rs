@@ -12,8 +12,8 @@ use crate::run::Report;
 use crate::suites::Context;
 use crate::tally::Tally;
 
-/// How long the demo may take to come to its prompt, in a build without optimization.
-const START_MAX: Duration = Duration::from_secs(600);
+/// How long a server may take to come to its prompt, in a build without optimization.
+pub(crate) const START_MAX: Duration = Duration::from_secs(600);
 
 /// The demo has said all that it has to say when it has been silent for so long.
 const SILENCE: Duration = Duration::from_secs(2);
@@ -152,7 +152,7 @@ impl Drop for Demo {
     }
 }
 
-fn lines(from: impl std::io::Read + Send + 'static) -> Receiver<String> {
+pub(crate) fn lines(from: impl std::io::Read + Send + 'static) -> Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         for line in BufReader::new(from).lines().map_while(Result::ok) {

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::run::{Counting, Report, cargo, count};
 use crate::tally::Tally;
-use crate::{docs, licences, psql, root, sabotage, tidy};
+use crate::{docs, licences, peers, psql, root, sabotage, tidy};
 
 /// One part of CI.
 pub(crate) struct Part {
@@ -61,6 +61,11 @@ pub(crate) const PARTS: &[Part] = &[
     Part { name: "kill", about: "SIGKILL during edits loses nothing", run: |c| by_module(c, "kill::") },
     Part { name: "demo", about: "the tutorial over the wire, as `cargo run -- demo` shows it", run: demo },
     Part { name: "clients/sql", about: "psql: sessions, catalogs, errors", run: psql::run },
+    Part {
+        name: "peers",
+        about: "the same answers as PostgreSQL's row security and DuckDB's views by hand give",
+        run: peers::run,
+    },
     Part {
         name: "docs",
         about: "the generated reference pages are up to date",

@@ -11,13 +11,13 @@ mod verdict;
 
 use anyhow::{Context, Result, bail};
 use bench_report::{Machine, Report};
+use duckdb_peer::Duckdb;
 use serde_json::{Map, Value, json};
 use stdx::{Clock, SystemClock};
 
 use crate::THREADS;
 use contenders::{Contenders, Side};
 use data::Data;
-use duckdb::Duckdb;
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug)]

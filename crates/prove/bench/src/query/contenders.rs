@@ -6,6 +6,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, anyhow, bail};
 use arrow::record_batch::RecordBatch;
 use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
+use duckdb_peer::Duckdb;
 use futures::{StreamExt, TryStreamExt};
 use query_api::{Outcome, QuerySession};
 use sluice::demo::tpch::TpchTable;
@@ -13,7 +14,6 @@ use sluice::server::{FIRST_ADMIN, Options, Running, Server};
 use tokio_util::sync::CancellationToken;
 
 use super::data::Data;
-use super::duckdb::Duckdb;
 use super::governance::{ANALYST, AUTHOR, GOVERNED};
 use super::text::{self, Query};
 use crate::THREADS;
@@ -109,7 +109,7 @@ impl Contenders {
             Side::Handwritten | Side::Iceberg => timed(ours(&self.author, &text)).await,
             Side::Parquet | Side::ParquetHandwritten => timed(plain(&self.parquet, &text)).await,
             Side::Duckdb => match &mut self.duckdb {
-                Some(duckdb) => duckdb.run(&text),
+                Some(duckdb) => super::duckdb::run(duckdb, &text),
                 None => Err(anyhow!("duckdb is left out")),
             },
         };
