@@ -22,7 +22,7 @@ const TUNABLES: &str = "GLIBC_TUNABLES";
 const LARGE_PAGES: &str = "glibc.malloc.hugetlb=1";
 
 const HOMES: &[Home] = &[
-    Home { package: "bench", features: "", suites: &["query"] },
+    Home { package: "bench", features: "", suites: &["query", "rewrite"] },
     Home { package: "bench-decide", features: "peers", suites: &["decide"] },
     Home { package: "bench-mask", features: "", suites: &["mask"] },
 ];

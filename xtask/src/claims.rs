@@ -58,7 +58,6 @@ const NOT_PROVEN: &str = "
 | EXPLAIN ANALYZE, query history and progress tell nothing | the first is refused, and the others are not there |
 | tags of tables, schemas and views by statement | refused ([limits](limits.md)) |
 | other doors give the same answers (L5) | shown in process and over Postgres; there are no others |
-| times of rewriting, of a cold verdict and of `EXISTS` filters, bytes scanned of sorted tables, plans equal to those by hand | not measured by `cargo xtask bench` |
 ";
 
 /// What one test says about itself.

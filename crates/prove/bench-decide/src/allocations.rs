@@ -4,8 +4,8 @@ use policy::Snapshot;
 use policy::model::PolicyKind;
 
 use crate::contenders::Contender;
-use crate::govgen::{Mix, Shape, World, requests};
 use crate::ours::{Ours, memberships};
+use govgen::{Mix, Shape, World, requests};
 
 /// Asks every request once to warm up, and says what asking them all again allocates.
 fn allocations(shape: Shape, mix: Mix) -> u64 {

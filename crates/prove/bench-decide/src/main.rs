@@ -4,7 +4,6 @@
 mod allocations;
 mod contenders;
 mod figures;
-mod govgen;
 mod measure;
 mod ours;
 #[cfg(feature = "peers")]

@@ -8,7 +8,7 @@ use policy::{Decision, Membership, NO_CONTEXT, Principal, Request, Resource, Sna
 use stdx::Timestamp;
 
 use crate::contenders::{Answer, Contender};
-use crate::govgen::{Asked, SERVICE};
+use govgen::{Asked, SERVICE};
 
 /// When the requests are made: 2026-06-01T12:00:00Z.
 const NOW: Timestamp = Timestamp::from_millis(1_780_315_200_000);

@@ -17,7 +17,7 @@ struct ServicePolicies {
 /// # Errors
 /// A policy that cannot be written.
 pub(crate) fn text(state: &State) -> Result<String> {
-    let mut text = format!("{{\"serviceName\":\"{}\",\"policies\":[", crate::govgen::SERVICE);
+    let mut text = format!("{{\"serviceName\":\"{}\",\"policies\":[", govgen::SERVICE);
     for (nth, policy) in state.policies.values().enumerate() {
         let comma = if nth == 0 { "" } else { "," };
         let _ = write!(text, "{comma}{}", ranger_wire::Policy::from_model(policy).to_json()?);

@@ -12,10 +12,10 @@ use stdx::{Clock, SystemClock};
 
 use crate::contenders::Contender;
 use crate::figures::{self, Measured, Size};
-use crate::govgen::{Asked, Mix, SERVICE, Shape, World, requests};
 use crate::measure::{Times, agree, rounds};
 use crate::ours::{Ours, memberships};
 use crate::ranger;
+use govgen::{Asked, Mix, SERVICE, Shape, World, requests};
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug)]

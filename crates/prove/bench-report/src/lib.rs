@@ -8,4 +8,4 @@ mod report;
 pub use clock::{Busy, Watch, own_nanos};
 pub use keep::{exit, keep, must_be_release, tell, write};
 pub use machine::{Machine, load, versions};
-pub use report::{Grid, Report, json, median};
+pub use report::{Grid, Report, json, median, remarks};

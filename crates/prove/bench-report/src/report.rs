@@ -69,6 +69,21 @@ impl Grid {
     }
 }
 
+/// What a reader of the figures must know of how they came about.
+pub fn remarks(is_quick: bool, load: Option<f64>) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if cfg!(debug_assertions) {
+        remarks.push("This is a build without optimization: its figures say nothing of speed.".to_owned());
+    }
+    if is_quick {
+        remarks.push("A quick run is too short for its figures to be quoted.".to_owned());
+    }
+    if load.is_some_and(|load| load > 0.5) {
+        remarks.push("Other work ran on the machine, so read the ratios, and not the times.".to_owned());
+    }
+    remarks
+}
+
 /// The middle of the values, 0 of none.
 pub fn median(all: &[f64]) -> f64 {
     let mut all = all.to_vec();

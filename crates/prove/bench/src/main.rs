@@ -2,6 +2,7 @@
 
 mod answer;
 mod query;
+mod rewrite;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -34,12 +35,15 @@ struct Args {
 enum Suite {
     /// TPC-H, governed and not.
     Query,
+    /// What policies add before the first row.
+    Rewrite,
 }
 
 impl Suite {
     const fn name(self) -> &'static str {
         match self {
             Self::Query => "query",
+            Self::Rewrite => "rewrite",
         }
     }
 }
@@ -54,7 +58,8 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<()> {
-    bench_report::must_be_release(Suite::Query.name(), args.quick)?;
+    let first = args.suites.first().copied().unwrap_or(Suite::Query);
+    bench_report::must_be_release(first.name(), args.quick)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build()?;
     let mut reports = Vec::new();
     for suite in args.suites.iter().copied().collect::<BTreeSet<_>>() {
@@ -63,6 +68,10 @@ fn run(args: &Args) -> Result<()> {
                 let form = if args.quick { query::Form::QUICK } else { query::Form::FULL };
                 let has_duckdb = !args.without.contains(&Peer::Duckdb);
                 runtime.block_on(query::run(form, has_duckdb)).context("suite `query`")?
+            }
+            Suite::Rewrite => {
+                let form = if args.quick { rewrite::Form::QUICK } else { rewrite::Form::FULL };
+                runtime.block_on(rewrite::run(form)).context("suite `rewrite`")?
             }
         };
         if !args.quick {

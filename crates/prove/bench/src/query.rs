@@ -1,12 +1,13 @@
 //! TPC-H, governed: what filters and masks cost over writing them by hand, and what Iceberg costs over Parquet.
 
-mod contenders;
-mod data;
+mod beyond;
+pub(crate) mod contenders;
+pub(crate) mod data;
 mod duckdb;
-mod figures;
-mod governance;
+pub(crate) mod figures;
+pub(crate) mod governance;
 mod rounds;
-mod text;
+pub(crate) mod text;
 mod verdict;
 
 use anyhow::{Context, Result, bail};
@@ -61,8 +62,9 @@ pub(crate) async fn run(form: Form, has_duckdb: bool) -> Result<Report> {
     }
     let mut contenders = Contenders::start(&data, form.scale, duckdb).await?;
     let measured = rounds::run(&mut contenders, form.n_rounds).await;
+    let beyond = beyond::run(&contenders, form.n_rounds).await;
     contenders.stop().await?;
-    let measured = measured?;
+    let (measured, beyond) = (measured?, beyond?);
     let faults = verdict::faults(&measured);
     if !faults.is_empty() {
         bail!("the run is void, and its figures are not told:\n  {}", faults.join("\n  "));
@@ -80,14 +82,14 @@ pub(crate) async fn run(form: Form, has_duckdb: bool) -> Result<Report> {
         load,
         versions,
         settings,
-        figures: figures::figures(&measured),
+        figures: figures::figures(&measured, &beyond),
         details: Value::Object(details),
         grid: figures::grid(&measured),
-        sums: figures::sums(&measured),
+        sums: figures::sums(&measured, &beyond),
     })
 }
 
-fn engine_versions() -> Map<String, Value> {
+pub(crate) fn engine_versions() -> Map<String, Value> {
     bench_report::versions(&[("datafusion", datafusion::DATAFUSION_VERSION), ("arrow", arrow::ARROW_VERSION)])
 }
 
@@ -117,18 +119,9 @@ fn detail(measured: &rounds::Measured) -> Value {
 }
 
 fn remarks(form: Form, has_duckdb: bool, load: Option<f64>) -> Vec<String> {
-    let mut remarks = Vec::new();
-    if cfg!(debug_assertions) {
-        remarks.push("This is a build without optimization: its figures say nothing of speed.".to_owned());
-    }
-    if form.name == Form::QUICK.name {
-        remarks.push("A quick run is too short for its figures to be quoted.".to_owned());
-    }
+    let mut remarks = bench_report::remarks(form.name == Form::QUICK.name, load);
     if !has_duckdb {
         remarks.push("DuckDB was left out.".to_owned());
-    }
-    if load.is_some_and(|load| load > 0.5) {
-        remarks.push("Other work ran on the machine, so read the ratios, and not the times.".to_owned());
     }
     remarks
 }

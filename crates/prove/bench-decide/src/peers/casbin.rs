@@ -7,7 +7,7 @@ use tokio::runtime::Runtime;
 
 use super::{Named, grants, memberships};
 use crate::contenders::{Answer, Contender};
-use crate::govgen::Asked;
+use govgen::Asked;
 
 /// The resource is compared first, so that almost every line is left at once.
 const MODEL: &str = "\

@@ -11,7 +11,7 @@ use policy::model::State;
 
 use super::{Grant, Named, grants, memberships};
 use crate::contenders::{Answer, Contender};
-use crate::govgen::Asked;
+use govgen::Asked;
 
 /// How Cedar's policies are held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use policy::model::{PolicyKind, State};
 use policy::{Membership, PluginSettings, Request};
 
 use crate::contenders::{Answer, Contender};
-use crate::govgen::Asked;
 use crate::ours::requests_of;
+use govgen::Asked;
 
 pub(crate) struct Obvious<'w> {
     world: World,

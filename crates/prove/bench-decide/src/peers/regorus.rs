@@ -10,7 +10,7 @@ use serde_json::{Map, json};
 
 use super::{Named, grants};
 use crate::contenders::{Answer, Contender};
-use crate::govgen::Asked;
+use govgen::Asked;
 
 const RULES: &str = "\
 package decide

@@ -58,8 +58,8 @@ pub(crate) struct Timed {
 }
 
 pub(crate) struct Contenders {
-    server: Running,
-    schema: String,
+    pub(crate) server: Running,
+    pub(crate) schema: String,
     scale: f64,
     analyst: Arc<dyn QuerySession>,
     author: Arc<dyn QuerySession>,
@@ -95,18 +95,33 @@ impl Contenders {
         sides
     }
 
-    pub(crate) async fn answer(&mut self, side: Side, query: Query) -> Result<Timed> {
+    /// Who asks our own engine.
+    pub(crate) fn session(&self, side: Side) -> Result<&Arc<dyn QuerySession>> {
+        match side {
+            Side::Governed => Ok(&self.analyst),
+            Side::Handwritten | Side::Iceberg => Ok(&self.author),
+            _ => bail!("{} is not our engine", side.name()),
+        }
+    }
+
+    /// The query as this contender has to be asked it.
+    pub(crate) fn text(&self, side: Side, query: Query) -> String {
         let schema = format!("{}.", self.schema);
-        let text = match side {
+        match side {
             Side::Governed | Side::Iceberg => query.text(self.scale, text::plain(&schema)),
             Side::Handwritten => query.text(self.scale, text::by_hand(&schema)),
             Side::Parquet => query.text(self.scale, text::plain("")),
             Side::ParquetHandwritten => query.text(self.scale, text::by_hand("")),
             Side::Duckdb => query.text(self.scale, text::plain("governed.")),
-        };
+        }
+    }
+
+    pub(crate) async fn answer(&mut self, side: Side, query: Query) -> Result<Timed> {
+        let text = self.text(side, query);
         let answered = match side {
-            Side::Governed => timed(ours(&self.analyst, &text)).await,
-            Side::Handwritten | Side::Iceberg => timed(ours(&self.author, &text)).await,
+            Side::Governed | Side::Handwritten | Side::Iceberg => {
+                timed(ours(self.session(side)?, &text)).await
+            }
             Side::Parquet | Side::ParquetHandwritten => timed(plain(&self.parquet, &text)).await,
             Side::Duckdb => match &mut self.duckdb {
                 Some(duckdb) => super::duckdb::run(duckdb, &text),
@@ -141,7 +156,7 @@ async fn over_parquet(data: &Data) -> Result<SessionContext> {
     Ok(context)
 }
 
-async fn timed(answer: impl Future<Output = Result<Vec<RecordBatch>>>) -> Result<Timed> {
+pub(crate) async fn timed(answer: impl Future<Output = Result<Vec<RecordBatch>>>) -> Result<Timed> {
     #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
     let began = Instant::now();
     let batches = answer.await?;
@@ -149,7 +164,7 @@ async fn timed(answer: impl Future<Output = Result<Vec<RecordBatch>>>) -> Result
     Ok(Timed { ms, answer: Answer::of_batches(&batches)? })
 }
 
-async fn ours(session: &Arc<dyn QuerySession>, text: &str) -> Result<Vec<RecordBatch>> {
+pub(crate) async fn ours(session: &Arc<dyn QuerySession>, text: &str) -> Result<Vec<RecordBatch>> {
     match session.run(text, &[], CancellationToken::new()).await? {
         Outcome::Rows { rows, .. } => Ok(rows.batches.try_collect().await?),
         Outcome::Done { .. } => Ok(Vec::new()),

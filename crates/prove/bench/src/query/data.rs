@@ -45,13 +45,11 @@ pub(crate) async fn make(scale: f64) -> Result<Data> {
     })
     .await?;
     catalog.create_namespace(&[NAMESPACE.to_owned()]).await?;
-    let loads = TpchTable::ALL.map(|table| {
-        let catalog = catalog.clone();
-        tokio::spawn(async move { load(&catalog, table, scale).await })
-    });
+    // One after the other: commits that meet wait for each other only so long, and on a busy machine that is too short.
     let mut folders = Vec::new();
-    for (table, load) in TpchTable::ALL.into_iter().zip(loads) {
-        folders.push((table, load.await?.with_context(|| format!("`{}` was not loaded", table.name()))?));
+    for table in TpchTable::ALL {
+        let folder = load(&catalog, table, scale).await;
+        folders.push((table, folder.with_context(|| format!("`{}` was not loaded", table.name()))?));
     }
     Ok(Data { schema: format!("{}.{NAMESPACE}", first.name), config, folders, _folder: folder })
 }
@@ -61,7 +59,7 @@ async fn load(catalog: &Catalog, table: TpchTable, scale: f64) -> Result<PathBuf
     let namespace = [NAMESPACE.to_owned()];
     let properties = std::collections::HashMap::new();
     let handle = catalog.create_table(&namespace, table.name(), &table.schema(), &[], properties).await?;
-    // Rows are always ready, so without a pause the loads would keep others, who may hold a lock, from going on.
+    // Rows are always ready, so without a pause the load would keep all else on its thread from going on.
     let batches = stream::iter(table.batches(scale, BATCH_ROWS)).then(async |batch| {
         tokio::task::yield_now().await;
         batch.map_err(DataFusionError::from)

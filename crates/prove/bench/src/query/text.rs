@@ -37,6 +37,11 @@ const TPCH: [Query; 22] = queries! {
 
 const SHAPES: [Query; 6] = queries! { Set::Shapes, "s1" "s2" "s3" "s4" "s5" "s6" };
 
+/// The 22 alone.
+pub(crate) fn tpch() -> impl Iterator<Item = Query> {
+    TPCH.into_iter()
+}
+
 /// Every query, in the order of the report.
 pub(crate) fn queries() -> impl Iterator<Item = Query> {
     TPCH.into_iter().chain(SHAPES)

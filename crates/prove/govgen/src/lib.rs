@@ -11,24 +11,24 @@ mod tags;
 
 use policy::model::State;
 
-pub(crate) use people::People;
-pub(crate) use policies::Target;
-pub(crate) use requests::{Asked, Mix, requests};
+use people::People;
+pub use policies::Target;
+pub use requests::{Asked, Mix, requests};
 pub(crate) use rng::Rng;
-pub(crate) use service::SERVICE;
-pub(crate) use shape::Shape;
+pub use service::SERVICE;
+pub use shape::Shape;
 
 /// One truth, with what is needed to ask about it.
-pub(crate) struct World {
+pub struct World {
     pub(crate) shape: Shape,
-    pub(crate) state: State,
+    pub state: State,
     pub(crate) people: People,
     /// What each policy of the service speaks of, in the order of their ids, which begin with 1.
-    pub(crate) targets: Vec<Target>,
+    pub targets: Vec<Target>,
 }
 
 impl World {
-    pub(crate) fn new(shape: Shape, seed: u64) -> Self {
+    pub fn new(shape: Shape, seed: u64) -> Self {
         let mut rng = Rng::new(seed);
         let people = People::new(&shape, &mut rng);
         let (policies, targets) = policies::policies(&shape, &people, &mut rng);

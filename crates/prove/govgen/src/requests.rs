@@ -2,16 +2,16 @@
 
 use policy::model::PolicyKind;
 
-use super::names::{column, database, table, user};
-use super::rng::{Rng, shuffled};
-use super::{Target, World};
+use crate::names::{column, database, table, user};
+use crate::rng::{Rng, shuffled};
+use crate::{Target, World};
 
 /// Requests that are about what some policy says of the very user.
 const HITS: f64 = 0.85;
 
 /// What requests are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mix {
+pub enum Mix {
     /// Access to tables.
     Tables,
     /// Access to columns and tables, masks and row filters.
@@ -22,26 +22,25 @@ pub(crate) enum Mix {
 
 /// A request as texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
-    pub(crate) kind: PolicyKind,
-    pub(crate) user: String,
-    pub(crate) database: String,
-    pub(crate) table: Option<String>,
-    pub(crate) column: Option<String>,
-    pub(crate) access: &'static str,
+pub struct Asked {
+    pub kind: PolicyKind,
+    pub user: String,
+    pub database: String,
+    pub table: Option<String>,
+    pub column: Option<String>,
+    pub access: &'static str,
     /// One in two comes from where conditions admit it.
-    pub(crate) is_inside: bool,
+    pub is_inside: bool,
 }
 
 impl Asked {
     /// Database and table as one name, for engines that have no levels.
-    #[cfg(feature = "peers")]
-    pub(crate) fn object(&self) -> String {
+    pub fn object(&self) -> String {
         format!("{}.{}", self.database, self.table.as_deref().unwrap_or_default())
     }
 }
 
-pub(crate) fn requests(world: &World, mix: Mix, n: usize, seed: u64) -> Vec<Asked> {
+pub fn requests(world: &World, mix: Mix, n: usize, seed: u64) -> Vec<Asked> {
     let mut rng = Rng::new(seed);
     let by_kind = |kind| -> Vec<Target> {
         world.targets.iter().filter(|target| target.kind == kind).copied().collect()
@@ -84,7 +83,7 @@ fn request(world: &World, targets: &[Target], kind: PolicyKind, has_column: bool
     };
     let who =
         target.and_then(|target| people.user_of(target.who, rng)).unwrap_or_else(|| people.any_user(rng));
-    let is_whole = target.is_some_and(|target| target.column == super::policies::Pick::All);
+    let is_whole = target.is_some_and(|target| target.column == crate::policies::Pick::All);
     Asked {
         kind,
         user: user(who),

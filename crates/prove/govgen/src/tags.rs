@@ -8,12 +8,12 @@ use policy::model::{
     ResourceValues, Service, State, Tag, TagDef, TagId, TaggedResource, TaggedResourceId,
 };
 
-use super::names::{column, database, table, tag};
-use super::people::People;
-use super::policies::item;
-use super::rng::{Rng, shuffled};
-use super::service::{SERVICE, TAG_SERVICE, service_def};
-use super::shape::Shape;
+use crate::names::{column, database, table, tag};
+use crate::people::People;
+use crate::policies::item;
+use crate::rng::{Rng, shuffled};
+use crate::service::{SERVICE, TAG_SERVICE, service_def};
+use crate::shape::Shape;
 
 /// Tags of one kind that differ in their attributes.
 const VARIANTS: u32 = 4;

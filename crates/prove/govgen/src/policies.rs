@@ -7,11 +7,11 @@ use policy::model::{
     ResourceValues, ValiditySchedule,
 };
 
-use super::names::{self, column, database, ending, table, zone};
-use super::people::{People, Who};
-use super::rng::{Rng, shuffled};
-use super::service::SERVICE;
-use super::shape::Shape;
+use crate::names::{self, column, database, ending, table, zone};
+use crate::people::{People, Who};
+use crate::rng::{Rng, shuffled};
+use crate::service::SERVICE;
+use crate::shape::Shape;
 
 /// Of a hundred policies, how many have which resource, in this order; exact tables are the rest.
 const OF_A_HUNDRED: [(Form, u32); 8] = [
@@ -64,8 +64,8 @@ impl Pick {
 
 /// What a policy speaks of.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Target {
-    pub(crate) kind: PolicyKind,
+pub struct Target {
+    pub kind: PolicyKind,
     pub(crate) database: Pick,
     pub(crate) table: Pick,
     pub(crate) column: Pick,

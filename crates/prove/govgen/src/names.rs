@@ -1,7 +1,7 @@
 //! Names of databases, tables and columns by number.
 
-use super::rng::mixed;
-use super::shape::Shape;
+use crate::rng::mixed;
+use crate::shape::Shape;
 
 pub(crate) fn database(number: u32) -> String {
     format!("db{number:06}")

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use policy::defs;
 use policy::model::{Service, ServiceDef, State, Zone};
 
-use super::names::{database, zone};
-use super::shape::Shape;
+use crate::names::{database, zone};
+use crate::shape::Shape;
 
-pub(crate) const SERVICE: &str = "query";
+pub const SERVICE: &str = "query";
 pub(crate) const TAG_SERVICE: &str = "tags";
 
 pub(crate) fn service_def() -> ServiceDef {

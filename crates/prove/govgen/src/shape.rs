@@ -2,27 +2,27 @@
 
 /// The measures of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
-    pub(crate) n_policies: u32,
-    pub(crate) n_databases: u32,
-    pub(crate) n_tables: u32,
-    pub(crate) n_columns: u32,
-    pub(crate) n_zones: u32,
-    pub(crate) n_tags: u32,
-    pub(crate) n_tag_policies: u32,
-    pub(crate) n_tagged: u32,
-    pub(crate) n_users: u32,
-    pub(crate) n_groups: u32,
-    pub(crate) n_roles: u32,
+pub struct Shape {
+    pub n_policies: u32,
+    pub n_databases: u32,
+    pub n_tables: u32,
+    pub n_columns: u32,
+    pub n_zones: u32,
+    pub n_tags: u32,
+    pub n_tag_policies: u32,
+    pub n_tagged: u32,
+    pub n_users: u32,
+    pub n_groups: u32,
+    pub n_roles: u32,
     /// Only what every peer can express: exact tables, one principal each, plain denials.
-    pub(crate) is_exact: bool,
+    pub is_exact: bool,
 }
 
 impl Shape {
     /// Everything that an engine of Ranger's kind is made for.
     ///
     /// Ranger admits a resource once only, so that there are more databases where there are more policies.
-    pub(crate) fn mixed(n_policies: u32) -> Self {
+    pub fn mixed(n_policies: u32) -> Self {
         Self {
             n_policies,
             n_databases: (n_policies / 10).max(1_000),
@@ -39,33 +39,33 @@ impl Shape {
         }
     }
 
-    pub(crate) fn exact(n_policies: u32) -> Self {
+    pub fn exact(n_policies: u32) -> Self {
         Self { is_exact: true, ..Self::mixed(n_policies).without_zones().without_tags() }
     }
 
-    pub(crate) fn without_zones(self) -> Self {
+    pub fn without_zones(self) -> Self {
         Self { n_zones: 0, ..self }
     }
 
-    pub(crate) fn without_tags(self) -> Self {
+    pub fn without_tags(self) -> Self {
         Self { n_tags: 0, n_tag_policies: 0, n_tagged: 0, ..self }
     }
 
-    pub(crate) fn with_tagged(self, n_tagged: u32) -> Self {
+    pub fn with_tagged(self, n_tagged: u32) -> Self {
         Self { n_tagged, ..self }
     }
 
     /// Endings of table names: about half of them have a policy where endings have policies.
-    pub(crate) fn n_endings(&self) -> u32 {
+    pub fn n_endings(&self) -> u32 {
         (self.n_policies / 50).max(1)
     }
 
-    pub(crate) fn n_all_tables(&self) -> u32 {
+    pub fn n_all_tables(&self) -> u32 {
         self.n_databases * self.n_tables
     }
 
     /// Every fifth database is in a zone.
-    pub(crate) fn zone_of(&self, database: u32) -> Option<u32> {
+    pub fn zone_of(&self, database: u32) -> Option<u32> {
         (self.n_zones > 0 && database.is_multiple_of(5)).then(|| database / 5 % self.n_zones)
     }
 }

@@ -2,9 +2,9 @@
 
 use policy::model::{Group, Member, Role, State, User};
 
-use super::names::{group, role, user};
-use super::rng::Rng;
-use super::shape::Shape;
+use crate::names::{group, role, user};
+use crate::rng::Rng;
+use crate::shape::Shape;
 
 /// Groups that a user is in.
 const GROUPS_OF_USER: u32 = 5;
