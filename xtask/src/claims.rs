@@ -53,7 +53,6 @@ const NOT_PROVEN: &str = "
 | claim | what there is instead |
 |---|---|
 | plan and result caches keep readers apart | there are no such caches: every run is planned and governed anew |
-| increments between snapshots are governed | only that they parse and that unknown snapshots are refused (`time-travel.scn`) |
 | each scenario fails without its protection | shown for the list above, and not for scenarios one by one |
 | EXPLAIN ANALYZE, query history and progress tell nothing | the first is refused, and the others are not there |
 | tags of tables, schemas and views by statement | refused ([limits](limits.md)) |

@@ -13,6 +13,7 @@ mod embedded;
 mod fail_closed;
 mod files;
 mod hidden;
+mod increments;
 mod renames;
 mod statements;
 mod tags;
