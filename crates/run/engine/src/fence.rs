@@ -50,18 +50,18 @@ impl PhysicalOptimizerRule for PutFences {
             let mut children = Vec::new();
             let mut is_changed = false;
             for (at, child) in node.children().into_iter().enumerate() {
-                let fence = match wanted.get(at).copied().flatten() {
-                    _ if names_twice(&child.schema()) => Some(Fence::Filters),
-                    Some(Fence::Constants) if child.equivalence_properties().constants().is_empty() => None,
-                    other => other,
-                };
-                match fence {
-                    Some(fence) => {
-                        children.push(Arc::new(FenceExec::new(Arc::clone(child), fence)) as _);
-                        is_changed = true;
-                    }
-                    None => children.push(Arc::clone(child)),
+                let wanted = wanted.get(at).copied().flatten();
+                let mut fenced = Arc::clone(child);
+                if wanted == Some(Fence::Filters) || names_twice(&child.schema()) {
+                    fenced = Arc::new(FenceExec::new(fenced, Fence::Filters));
+                    is_changed = true;
                 }
+                if wanted == Some(Fence::Constants) && !child.equivalence_properties().constants().is_empty()
+                {
+                    fenced = Arc::new(FenceExec::new(fenced, Fence::Constants));
+                    is_changed = true;
+                }
+                children.push(fenced);
             }
             if !is_changed {
                 return Ok(Transformed::no(node));
@@ -171,7 +171,8 @@ fn sides(join: JoinType) -> Vec<Option<Fence>> {
     }
 }
 
-/// Its input's rows, of which nothing is known but how they are partitioned.
+/// Its input's rows. Above a fence for constants nothing is known of them but how they are partitioned; one for
+/// filters changes nothing else, or the order that a query asks for would be taken for unwanted.
 #[derive(Debug)]
 struct FenceExec {
     input: Arc<dyn ExecutionPlan>,
@@ -181,8 +182,10 @@ struct FenceExec {
 
 impl FenceExec {
     fn new(input: Arc<dyn ExecutionPlan>, fence: Fence) -> Self {
-        let properties = input.properties().as_ref().clone();
-        let properties = properties.with_eq_properties(EquivalenceProperties::new(input.schema()));
+        let mut properties = input.properties().as_ref().clone();
+        if fence == Fence::Constants {
+            properties = properties.with_eq_properties(EquivalenceProperties::new(input.schema()));
+        }
         Self { input, fence, properties: Arc::new(properties) }
     }
 }
@@ -204,6 +207,10 @@ impl ExecutionPlan for FenceExec {
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
         vec![&self.input]
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![self.fence == Fence::Filters]
     }
 
     fn benefits_from_input_partitioning(&self) -> Vec<bool> {
