@@ -41,7 +41,6 @@ SELECT id FROM (SELECT id FROM customers ORDER BY id LIMIT 3) s WHERE id > 1 ORD
 SELECT id FROM orders WHERE amount > ANY (SELECT credit FROM customers WHERE credit > 0) ORDER BY id;
 
 -- case: ALL
--- differs: an internal error
 SELECT id FROM orders WHERE amount < ALL (SELECT price FROM items WHERE price > 100) ORDER BY id;
 
 -- case: more than one row where one must be
