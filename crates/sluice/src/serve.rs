@@ -8,8 +8,10 @@ use crate::server::{FIRST_ADMIN, Options, Running, Server, ServerError};
 /// Serves until SIGINT or SIGTERM.
 pub async fn serve(config: &Config) -> Result<(), ServerError> {
     let running = Server::start(config, Options::default()).await?;
+    // Before anybody is told where it listens: who knows may end it at once.
+    let stopped = stopped();
     announce(config, &running);
-    stopped().await;
+    stopped.await;
     tracing::info!("stopping");
     running.shutdown().await?;
     tracing::info!("stopped");
@@ -41,18 +43,21 @@ fn announce(config: &Config, running: &Running) {
     let _ = out.flush();
 }
 
-/// Returns on the first signal to stop.
-pub(crate) async fn stopped() {
+/// Listens for signals to stop from now on; what it gives ends with the first.
+pub(crate) fn stopped() -> impl Future<Output = ()> {
     #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).ok();
+    #[cfg(unix)]
+    let mut interrupt = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()).ok();
+    async move {
+        #[cfg(unix)]
+        if let (Some(terminate), Some(interrupt)) = (&mut terminate, &mut interrupt) {
             tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
+                _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             }
             return;
         }
+        let _ = tokio::signal::ctrl_c().await;
     }
-    let _ = tokio::signal::ctrl_c().await;
 }
