@@ -9,9 +9,10 @@ use datafusion_expr::{Expr, ScalarUDF, cast};
 use masks::{Cover, cover};
 
 pub use masks::{MaskSettings, MaskType, Profile, check_number, fits};
-pub use parts::{PartCover, part_of, parts_expr, parts_in};
+pub use parts::{PartCover, parts_expr, parts_in};
 
 use kernel::Kernel;
+use parts::Shape;
 
 /// The expression that stands for a masked column; `custom` is the bound expression of `CUSTOM`, `number` what follows
 /// `USING` of other types.
@@ -31,7 +32,7 @@ pub fn mask_expr(
     match cover(kind, field.data_type(), number, settings)? {
         Cover::Nothing => Some(column()),
         Cover::Null => ScalarValue::try_from(field.data_type()).ok().map(|null| Expr::Literal(null, None)),
-        Cover::Mask(mask) => Some(ScalarUDF::from(Kernel::new(mask)).call(vec![column()])),
+        Cover::Mask(mask) => Some(ScalarUDF::from(Kernel::new(Shape::Mask(mask))).call(vec![column()])),
     }
 }
 

@@ -3,33 +3,34 @@
 use std::hash::{Hash, Hasher};
 
 use arrow::datatypes::DataType;
-use datafusion_common::{DataFusionError, Result, exec_err};
+use datafusion_common::{Result, exec_err};
 use datafusion_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
-use masks::Mask;
 
-/// One mask; what it shows of itself in plans is its name.
+use super::parts::Shape;
+
+/// The mask of a column, or those of its parts; what it shows of itself in plans is its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kernel {
-    mask: Mask,
+    shape: Shape,
     signature: Signature,
 }
 
 impl Kernel {
-    pub(crate) fn new(mask: Mask) -> Self {
-        Self { mask, signature: Signature::any(1, Volatility::Immutable) }
+    pub(crate) fn new(shape: Shape) -> Self {
+        Self { shape, signature: Signature::any(1, Volatility::Immutable) }
     }
 }
 
 impl Hash for Kernel {
     fn hash<H: Hasher>(&self, state: &mut H) {
         // Equal kernels have equal names; the key need not be hashed for that.
-        self.mask.name().hash(state);
+        self.shape.name().hash(state);
     }
 }
 
 impl ScalarUDFImpl for Kernel {
     fn name(&self) -> &str {
-        self.mask.name()
+        self.shape.name()
     }
 
     fn signature(&self) -> &Signature {
@@ -47,7 +48,6 @@ impl ScalarUDFImpl for Kernel {
         let [argument] = args.args.as_slice() else {
             return exec_err!("a mask takes one column");
         };
-        let masked = self.mask.apply(&argument.to_array(args.number_rows)?);
-        masked.map(ColumnarValue::Array).map_err(|error| DataFusionError::External(Box::new(error)))
+        self.shape.apply(&argument.to_array(args.number_rows)?).map(ColumnarValue::Array)
     }
 }

@@ -1,7 +1,6 @@
 //! Masks of parts of a nested column: fields of structs, elements of lists, keys and values of maps.
 
 use std::collections::BTreeMap;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use arrow::array::{
@@ -9,11 +8,11 @@ use arrow::array::{
     new_null_array,
 };
 use arrow::datatypes::{DataType, Field, FieldRef};
-use datafusion_common::{Column, DataFusionError, Result, exec_err, internal_err};
-use datafusion_expr::{
-    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
-};
+use datafusion_common::{Column, DataFusionError, Result, internal_err};
+use datafusion_expr::{Expr, ScalarUDF};
 use masks::{Cover, Mask, MaskSettings, MaskType, cover};
+
+use super::kernel::Kernel;
 
 /// What stands for a part's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +26,7 @@ pub enum PartCover<'a> {
 }
 
 /// The part of a type that a word names: a field of a struct, `element` of a list, `key` or `value` of a map.
-pub fn part_of<'t>(data_type: &'t DataType, word: &str) -> Option<(usize, &'t FieldRef)> {
+fn part_of<'t>(data_type: &'t DataType, word: &str) -> Option<(usize, &'t FieldRef)> {
     parts_in(data_type)
         .into_iter()
         .enumerate()
@@ -62,12 +61,12 @@ pub fn parts_expr(
         shape.put(field, path, *cover, settings)?;
     }
     let column = Expr::Column(Column::from_name(field.name()));
-    Some(ScalarUDF::from(PartMasks::new(shape)).call(vec![column]))
+    Some(ScalarUDF::from(Kernel::new(shape)).call(vec![column]))
 }
 
-/// What is done where in a nested value.
+/// What is done to a value, or where in a nested one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Shape {
+pub(crate) enum Shape {
     Null,
     Mask(Mask),
     /// By the number of the part.
@@ -75,6 +74,14 @@ enum Shape {
 }
 
 impl Shape {
+    /// What it shows of itself in plans.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Mask(mask) => mask.name(),
+            Self::Null | Self::Parts(_) => "mask_parts",
+        }
+    }
+
     fn put(
         &mut self,
         field: &Field,
@@ -105,7 +112,7 @@ impl Shape {
         Some(())
     }
 
-    fn apply(&self, array: &ArrayRef) -> Result<ArrayRef> {
+    pub(crate) fn apply(&self, array: &ArrayRef) -> Result<ArrayRef> {
         let parts = match self {
             Self::Null => return Ok(new_null_array(array.data_type(), array.len())),
             Self::Mask(mask) => {
@@ -149,49 +156,5 @@ impl Shape {
             }
             other => return internal_err!("{other} has no parts"),
         })
-    }
-}
-
-/// The masks of a column's parts as a function of a plan, which no name in a user's SQL reaches.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct PartMasks {
-    shape: Shape,
-    signature: Signature,
-}
-
-impl PartMasks {
-    fn new(shape: Shape) -> Self {
-        Self { shape, signature: Signature::any(1, Volatility::Immutable) }
-    }
-}
-
-impl Hash for PartMasks {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        // Equal masks hash alike; their keys need not be hashed for that.
-        self.name().hash(state);
-    }
-}
-
-impl ScalarUDFImpl for PartMasks {
-    fn name(&self) -> &'static str {
-        "mask_parts"
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
-        match arguments {
-            [one] => Ok(one.clone()),
-            _ => exec_err!("a mask takes one column"),
-        }
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let [argument] = args.args.as_slice() else {
-            return exec_err!("a mask takes one column");
-        };
-        self.shape.apply(&argument.to_array(args.number_rows)?).map(ColumnarValue::Array)
     }
 }
