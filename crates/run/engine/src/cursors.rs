@@ -11,7 +11,7 @@ use enforce::{Relation, TableVerdict};
 use futures::stream::{self, BoxStream, StreamExt};
 use query_api::{Description, Outcome, QueryError, Rows, TransactionState};
 use sqlparser::ast;
-use stdx::ErrorKind;
+use stdx::{ErrorKind, Timestamp};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::asking::parsed;
@@ -40,6 +40,8 @@ struct OpenCursor {
     parameters: Vec<ArrayRef>,
     /// Where the names of the query resolve, whatever the session has set since.
     path: SearchPath,
+    /// When it was declared.
+    begun: Timestamp,
     /// What its rows were let through by.
     verdicts: HashMap<Relation, Arc<TableVerdict>>,
     rows: Arc<Mutex<Waiting>>,
@@ -130,8 +132,11 @@ pub(crate) async fn run(
             if options.is_scroll {
                 return Err(unsupported("a cursor that can SCROLL"));
             }
+            check_room(&session.vars(), &name.value, options.is_held)?;
             let cursor = declare(running, query, call, options.is_held).await?;
-            keep(session, name.value, cursor)?;
+            let in_block = session.vars().transaction == TransactionState::Open;
+            let cursor = SessionCursor { cursor: Arc::new(cursor), in_block };
+            session.vars().cursors.insert(name.value, cursor);
             Ok(done("DECLARE CURSOR", None))
         }
         CursorStatement::Fetch { name, steps, is_move } => {
@@ -182,6 +187,7 @@ async fn declare(
         query,
         parameters: call.parameters.to_vec(),
         path: running.path.clone(),
+        begun: running.begun,
         verdicts: governed.resolved.verdicts,
         rows: Arc::new(Mutex::new(Waiting {
             batches: rows.batches.fuse().boxed(),
@@ -195,23 +201,21 @@ fn statement_of(query: &QueryText) -> Result<ast::Statement, QueryError> {
     Ok(as_clients_mean_it(parsed(query)?, &query.text))
 }
 
-fn keep(session: &EngineSession, name: String, cursor: OpenCursor) -> Result<(), QueryError> {
-    let mut vars = session.vars();
-    let in_block = vars.transaction == TransactionState::Open;
-    if !in_block && !cursor.is_held {
+/// Whether a cursor of that name can be declared; the statements of a session run one after the other.
+fn check_room(vars: &SessionVars, name: &str, is_held: bool) -> Result<(), QueryError> {
+    if vars.transaction != TransactionState::Open && !is_held {
         return Err(QueryError::new(
             ErrorKind::NoTransaction,
             "DECLARE CURSOR can only be used in transaction blocks",
         )
         .with_hint("begin a block with BEGIN, or declare the cursor WITH HOLD"));
     }
-    if vars.cursors.contains_key(&name) {
+    if vars.cursors.contains_key(name) {
         return Err(QueryError::new(ErrorKind::CursorExists, format!("cursor `{name}` already exists")));
     }
     if vars.cursors.len() >= CURSORS_MAX {
         return Err(QueryError::new(ErrorKind::Limit, format!("more than {CURSORS_MAX} cursors")));
     }
-    vars.cursors.insert(name, SessionCursor { cursor: Arc::new(cursor), in_block });
     Ok(())
 }
 
@@ -259,7 +263,7 @@ fn no_cursor(name: &str) -> QueryError {
 /// Whether the cursor's query, asked now, would be let through, and by the same rules (L1): a cursor that is held open
 /// outlives no grant, and shows nothing that a policy hides since.
 async fn check(running: &Running, name: &str, cursor: &OpenCursor) -> Result<(), QueryError> {
-    let again = Running { path: cursor.path.clone(), ..running.clone() };
+    let again = Running { path: cursor.path.clone(), begun: cursor.begun, ..running.clone() };
     let governed = query::govern(&again, statement_of(&cursor.query)?, &cursor.parameters).await?;
     let (now, then) = (&governed.resolved.verdicts, &cursor.verdicts);
     let is_same = now.len() == then.len()

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use catalog::{View, ViewSecurity};
+use datafusion::arrow::temporal_conversions::timestamp_ms_to_datetime;
 use datafusion::execution::session_state::SessionState;
 use enforce::{QueryId, SessionFacts};
 use policy::model::{Item, ResourceMap};
@@ -22,6 +23,8 @@ pub(crate) struct Running {
     pub(crate) engine: Arc<Engine>,
     pub(crate) query: QueryId,
     pub(crate) now: Timestamp,
+    /// What `now()` is: the same moment, but for a cursor, whose statement began when it was declared.
+    pub(crate) begun: Timestamp,
     /// How many relations had got another name before the snapshot was taken.
     pub(crate) n_renames: u64,
     pub(crate) snapshot: Arc<Snapshot>,
@@ -69,6 +72,7 @@ impl Running {
             engine: Arc::clone(&session.engine),
             query: QueryId(uuid::Uuid::now_v7().as_u128()),
             now,
+            begun: now,
             n_renames,
             snapshot,
             principal: session.principal.clone(),
@@ -135,8 +139,10 @@ impl Running {
     pub(crate) fn state(&self) -> SessionState {
         let mut state = self.engine.state_for(self.query, self.time_zone.as_deref());
         crate::pg::register_visible(&mut state, &self.pg);
-        // `now()` is a constant of the statement.
+        // `now()` is a constant of the statement, however often it is planned.
         state.mark_start_execution();
+        let begun = timestamp_ms_to_datetime(self.begun.millis()).map(|begun| begun.and_utc());
+        state.execution_props_mut().query_execution_start_time = begun;
         state
     }
 

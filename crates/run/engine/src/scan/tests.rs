@@ -87,6 +87,7 @@ impl Bench {
         Running {
             query: QueryId(uuid::Uuid::now_v7().as_u128()),
             now: self.engine.clock.now(),
+            begun: stdx::Timestamp::from_millis(0),
             who: snapshot.membership(&principal),
             asker: None,
             n_renames: 0,
