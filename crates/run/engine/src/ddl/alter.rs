@@ -154,7 +154,7 @@ fn refuse_read(
 }
 
 /// A column by whose tag rows are filtered cannot go, or the filter would go with it (L7).
-fn refuse_filtering(
+pub(super) fn refuse_filtering(
     running: &Running,
     name: &RelationName,
     table: &catalog::TableHandle,

@@ -11,7 +11,7 @@ use query_api::{Outcome, QueryError};
 use sqlparser::ast;
 use stdx::ErrorKind;
 
-use super::alter::refuse_needed;
+use super::alter::{refuse_filtering, refuse_needed};
 use super::create::{partition_columns, storable};
 use super::{arrow_schema, in_the_way};
 use crate::dml::{Masked, written_back};
@@ -77,6 +77,7 @@ fn refuse_lost(
     for (field, id) in old.schema.fields().iter().zip(&old.field_ids) {
         if new.index_of(field.name()).is_err() {
             refuse_needed(running, name, field.name(), *id)?;
+            refuse_filtering(running, name, old, (field.name(), *id))?;
         }
     }
     Ok(())
