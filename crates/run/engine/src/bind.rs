@@ -42,14 +42,15 @@ pub(crate) struct Columns {
 
 impl Columns {
     pub(crate) fn of_table(name: &RelationName, handle: &TableHandle) -> Self {
+        let (former, doubtful) = former(handle);
         Self {
             name: name.clone(),
             stored: Arc::clone(&handle.schema),
             today: today_schema(handle),
             field_ids: handle.field_ids.clone(),
             uuid: handle.uuid.to_string(),
-            former: former(handle),
-            doubtful: doubtful(handle),
+            former,
+            doubtful,
         }
     }
 
@@ -119,8 +120,7 @@ pub(crate) struct Parts<'a> {
 /// A column that was dropped since cannot be named by a new policy. To a reader from whom nothing of the table is
 /// hidden it is shown, as the rest is; to any other it is not (L7).
 pub(crate) fn restrict_forgotten(past: &Past, rules: &mut TableRules) {
-    let is_restricted =
-        !rules.filters.is_empty() || rules.columns.iter().any(|rule| !matches!(rule, ColumnRule::Raw));
+    let is_restricted = rules.hide_anything();
     for (at, rule) in rules.columns.iter_mut().enumerate() {
         if at >= past.n_columns {
             // Not among what is read; what it says of the reader is in `is_restricted`.
@@ -326,27 +326,19 @@ fn in_stored_names(expr: Expr, columns: &Columns) -> Result<Expr, QueryError> {
         .map_err(|error| from_datafusion(&error))
 }
 
-/// Today's names that another column had in former days.
-fn doubtful(handle: &TableHandle) -> Vec<String> {
-    let schema = today_schema(handle);
-    let mut doubtful = Vec::new();
-    for (own, id) in schema.fields().iter().zip(&handle.field_ids) {
-        let others = handle.former_names(*id).into_iter().filter(|name| name != own.name());
-        doubtful.extend(others.filter(|name| schema.index_of(name).is_ok()));
-    }
-    doubtful
-}
-
-/// Names that columns had in former days and that no other has now, to the names that the same fields have now (L7).
-fn former(handle: &TableHandle) -> BTreeMap<String, String> {
-    let mut former = BTreeMap::new();
+/// The names that columns had in former days: those that no other has now, to the names that the same fields have now
+/// (L7), and those that another has now.
+fn former(handle: &TableHandle) -> (BTreeMap<String, String>, Vec<String>) {
+    let (mut former, mut doubtful) = (BTreeMap::new(), Vec::new());
     let schema = today_schema(handle);
     for ((field, id), stored) in schema.fields().iter().zip(&handle.field_ids).zip(handle.schema.fields()) {
         for name in std::iter::once(stored.name().clone()).chain(handle.former_names(*id)) {
             if schema.index_of(&name).is_err() {
                 former.entry(name).or_insert_with(|| field.name().clone());
+            } else if name != *field.name() && !doubtful.contains(&name) {
+                doubtful.push(name);
             }
         }
     }
-    former
+    (former, doubtful)
 }

@@ -12,8 +12,8 @@ use datafusion::datasource::provider_as_source;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::TableSource;
 use datafusion::scalar::ScalarValue;
+use policy::TableRules;
 use policy::operation::Operation;
-use policy::{ColumnRule, TableRules};
 use query_api::{Outcome, QueryError};
 use sqlparser::ast::{
     self, FunctionArg, FunctionArgExpr, Ident, TableAlias, TableFactor, VisitMut, VisitorMut,
@@ -137,9 +137,7 @@ pub(crate) async fn require_open(
 ) -> Result<TableRules, QueryError> {
     let (rules, verdict) = Box::pin(verdict_for(running, state, name, handle)).await?;
     let ever = rules_of_all_times(running, name, handle);
-    let is_open = !verdict.is_restricting()
-        && ever.filters.is_empty()
-        && ever.columns.iter().all(|rule| matches!(rule, ColumnRule::Raw));
+    let is_open = !verdict.is_restricting() && !ever.hide_anything();
     if is_open {
         return Ok(rules);
     }

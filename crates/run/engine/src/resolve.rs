@@ -13,8 +13,8 @@ use datafusion::sql::planner::SqlToRel;
 use datafusion::sql::resolve::resolve_table_references;
 use enforce::{ColumnVerdict, Relation, SealedSource, TableVerdict, governed_schema};
 use futures::future::{BoxFuture, FutureExt};
+use policy::TableRules;
 use policy::operation::Operation;
-use policy::{ColumnRule, TableRules};
 use query_api::QueryError;
 use sqlparser::ast;
 
@@ -82,10 +82,7 @@ impl Resolved {
     /// Whether a policy hides anything of what is read; a view that is read with its owner's rights hides by itself.
     pub(crate) fn hides_anything(&self) -> bool {
         self.touched.iter().any(|table| match &table.rules {
-            Some(rules) => {
-                let is_raw = |rule: &ColumnRule| matches!(rule, ColumnRule::Raw);
-                !rules.filters.is_empty() || !rules.columns.iter().all(is_raw)
-            }
+            Some(rules) => rules.hide_anything(),
             None => table.is_restricting,
         })
     }

@@ -114,6 +114,18 @@ pub struct TableRules {
     pub passed_over: Vec<PassedOver>,
 }
 
+impl TableRules {
+    /// Whether rows or values are hidden.
+    pub fn hide_anything(&self) -> bool {
+        !self.filters.is_empty() || self.hide_columns()
+    }
+
+    /// Whether values are.
+    pub fn hide_columns(&self) -> bool {
+        self.columns.iter().any(|rule| *rule != ColumnRule::Raw)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterRule {
     pub policy: PolicyId,
