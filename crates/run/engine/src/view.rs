@@ -1,5 +1,6 @@
 //! A view's text, planned where it was written, with the rights that it is read with (L1, L8).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use catalog::{View, ViewSecurity};
@@ -7,7 +8,6 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, TableSource};
 use enforce::{SealedSource, SealedView, governed_schema};
-use policy::ColumnRule;
 use query_api::QueryError;
 use sha2::{Digest, Sha256};
 use stdx::ErrorKind;
@@ -17,6 +17,7 @@ use crate::error::{from_datafusion, table_not_found};
 use crate::names::{RelationName, SearchPath};
 use crate::policy_expr::reads;
 use crate::resolve::{Resolved, TouchedTable, plan_in, relation_of};
+use crate::rules::parts::parts_of;
 use crate::rules::rules_of_view;
 use crate::running::Running;
 use crate::scan::ViewPlan;
@@ -42,8 +43,7 @@ pub(crate) async fn source(
     let relation = relation_of(running, name, &view.uuid.to_string());
     let schema = crate::scan::bare(plan.schema().as_arrow());
     let rules = rules_of_view(running, name, view, &schema);
-    let is_ruled =
-        !rules.filters.is_empty() || rules.columns.iter().any(|rule| !matches!(rule, ColumnRule::Raw));
+    let is_ruled = rules.hide_anything();
     let is_closed = view.security == ViewSecurity::Definer || is_ruled;
     let touched = TouchedTable {
         name: name.clone(),
@@ -81,14 +81,13 @@ fn check_below(
     is_ruled: bool,
     resolved: &Resolved,
 ) -> Result<(), QueryError> {
-    let names_then = view.reads.iter().filter_map(|line| line.strip_prefix(SHOWS));
-    let then = names_then.map(|name| Field::new(name, DataType::Null, true)).collect::<Vec<_>>();
-    let was_ruled = || {
-        let rules = rules_of_view(running, name, view, &Arc::new(Schema::new(then)));
-        rules.columns.iter().any(|rule| !matches!(rule, ColumnRule::Raw))
-    };
-    if !is_ruled && !was_ruled() {
+    // A view that was kept before there was anything to compare it with.
+    let is_old = view.reads.is_empty();
+    if !is_ruled && (is_old || !was_ruled(running, name, view, plan)) {
         return Ok(());
+    }
+    if is_old {
+        return Err(changed_below());
     }
     let today = reads_of(plan, resolved)?;
     if view.reads.iter().any(|line| !today.contains(line)) {
@@ -97,14 +96,31 @@ fn check_below(
     Ok(())
 }
 
+/// Whether anything holds for a column, or a part of one, by a name that the view has no more.
+fn was_ruled(running: &Running, name: &RelationName, view: &View, plan: &LogicalPlan) -> bool {
+    let shown: BTreeSet<String> = shows(plan).collect();
+    let gone = view.reads.iter().filter(|line| line.starts_with(SHOWS) && !shown.contains(*line));
+    let names = gone.filter_map(|line| line.strip_prefix(SHOWS));
+    let fields: Vec<Field> = names.map(|name| Field::new(name, DataType::Null, true)).collect();
+    !fields.is_empty() && rules_of_view(running, name, view, &Arc::new(Schema::new(fields))).hide_columns()
+}
+
+/// A line for each column that a plan shows, and for each part of one.
+fn shows(plan: &LogicalPlan) -> impl Iterator<Item = String> {
+    plan.schema().fields().iter().flat_map(|field| {
+        let name = titles::shown(field.name());
+        let parts = parts_of(field).into_iter().map(move |part| part.name(name));
+        std::iter::once(name.to_owned()).chain(parts).map(|name| format!("{SHOWS}{name}"))
+    })
+}
+
 /// Among the lines of what a view reads, a column that it shows.
-pub(crate) const SHOWS: &str = "shows ";
+const SHOWS: &str = "shows ";
 
 /// What a view's text reads: columns of tables by their field ids, and views by their texts; and what it shows.
 pub(crate) fn reads_of(plan: &LogicalPlan, resolved: &Resolved) -> Result<Vec<String>, QueryError> {
     let mut lines = reads::of_plan(plan).map_err(|error| from_datafusion(&error))?;
-    lines
-        .extend(plan.schema().fields().iter().map(|field| format!("{SHOWS}{}", titles::shown(field.name()))));
+    lines.extend(shows(plan));
     lines.extend(resolved.views.iter().map(|(name, text)| format!("view {name} {text}")));
     Ok(lines)
 }
@@ -198,7 +214,7 @@ fn view_error(name: &RelationName, is_definer: bool, error: QueryError) -> Query
 }
 
 /// Gives a view's columns the names that its definition lists, else those that its query's client would see.
-fn aliased(plan: LogicalPlan, columns: &[String]) -> Result<LogicalPlan, QueryError> {
+pub(crate) fn aliased(plan: LogicalPlan, columns: &[String]) -> Result<LogicalPlan, QueryError> {
     let own = plan.schema().columns();
     let names: Vec<&str> = match columns {
         [] => own.iter().map(|column| titles::shown(&column.name)).collect(),

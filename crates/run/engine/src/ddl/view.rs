@@ -66,7 +66,7 @@ pub(crate) async fn create_view(
         return Err(invalid(format!("view {name} cannot read itself")));
     }
     refuse_lost(running, &name, &columns, &plan)?;
-    let reads = reads_as_named(&plan, &resolved, &columns)?;
+    let reads = crate::view::reads_of(&crate::view::aliased(plan, &columns)?, &resolved)?;
     let view = NewView {
         sql,
         default_catalog: running.path.catalog.clone(),
@@ -83,20 +83,6 @@ pub(crate) async fn create_view(
     }
     running.audit_change("create", &name.to_string(), "view", call.text, None);
     Ok(done("CREATE VIEW", super::create::protected_by_name(running, "view", &name)))
-}
-
-/// What the text reads, and the columns under the names that the view has for them.
-fn reads_as_named(
-    plan: &LogicalPlan,
-    resolved: &Resolved,
-    columns: &[String],
-) -> Result<Vec<String>, QueryError> {
-    let mut reads = crate::view::reads_of(plan, resolved)?;
-    if !columns.is_empty() {
-        reads.retain(|line| !line.starts_with(crate::view::SHOWS));
-        reads.extend(columns.iter().map(|name| format!("{}{name}", crate::view::SHOWS)));
-    }
-    Ok(reads)
 }
 
 /// A column that a policy on the view masks or reads must be there in its new text, too: under another name it would
