@@ -182,3 +182,7 @@ pub(crate) const MASKS_AND_STATISTICS: &[Attack] = &[
     (Differs, "SELECT count(*) FROM t WHERE 10 / who['age'] = 1"),
     (Differs, "SELECT a.ssn, b.phone FROM t a JOIN t b ON a.id = b.id AND a.phone = b.phone WHERE a.id < 3"),
 ];
+
+/// Every list.
+pub(crate) const ALL: [&[Attack]; 6] =
+    [FIRST, ORDERS_AND_WINDOWS, SUBQUERIES, JOINS_AND_SETS, EXPRESSIONS, MASKS_AND_STATISTICS];

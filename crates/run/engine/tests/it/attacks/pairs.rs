@@ -4,7 +4,7 @@ use engine::EngineSettings;
 use testkit::Client;
 
 use super::lake::{READERS, Secrets, in_namespace, site};
-use super::list::{self, Attack};
+use super::list;
 use super::{Told, ask};
 
 /// Whether these fail depends on the order in which DataFusion tries their parts, and on nothing hidden.
@@ -41,14 +41,6 @@ async fn differing(a: &Client, b: &Client, sql: &str, faults: &mut Vec<String>) 
 #[tokio::test]
 async fn two_databases_that_differ_in_secrets_look_the_same() {
     let (hostile, none) = (site(Secrets::Hostile).await, site(Secrets::None).await);
-    let lists: [&[Attack]; 6] = [
-        list::FIRST,
-        list::ORDERS_AND_WINDOWS,
-        list::SUBQUERIES,
-        list::JOINS_AND_SETS,
-        list::EXPRESSIONS,
-        list::MASKS_AND_STATISTICS,
-    ];
     let mut faults = Vec::new();
     for (target_partitions, is_pushing, reader) in [(1, false, READERS[0]), (4, true, READERS[1])] {
         let settings = EngineSettings {
@@ -61,7 +53,7 @@ async fn two_databases_that_differ_in_secrets_look_the_same() {
         let (one, other) = (hostile.engine(settings.clone()), none.engine(settings));
         let a = in_namespace(&one, reader.user, "raw").await;
         let b = in_namespace(&other, reader.user, "raw").await;
-        for (_, sql) in lists.iter().copied().flatten() {
+        for (_, sql) in list::ALL.iter().copied().flatten() {
             differing(&a, &b, sql, &mut faults).await;
             let explained = differing(&a, &b, &format!("EXPLAIN {sql}"), &mut faults).await;
             assert!(explained, "EXPLAIN {sql}");

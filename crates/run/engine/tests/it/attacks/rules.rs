@@ -11,7 +11,7 @@ use stdx::ErrorKind;
 use testkit::{ADMIN, Client};
 
 use super::lake::{READERS, Secrets, in_namespace, site};
-use super::list::{self, Attack, Teeth};
+use super::list::{self, Teeth};
 use super::{Told, ask};
 
 /// Rules without which some statement has no plan.
@@ -56,15 +56,7 @@ fn settings(rules_off: Vec<String>) -> EngineSettings {
 
 /// Attacks of every sort that have an answer, a few of each list.
 fn chosen() -> Vec<&'static str> {
-    let lists: [&[Attack]; 6] = [
-        list::FIRST,
-        list::ORDERS_AND_WINDOWS,
-        list::SUBQUERIES,
-        list::JOINS_AND_SETS,
-        list::EXPRESSIONS,
-        list::MASKS_AND_STATISTICS,
-    ];
-    lists
+    list::ALL
         .iter()
         .flat_map(|list| list.iter().filter(|(teeth, _)| *teeth != Teeth::Same))
         .map(|(_, sql)| *sql)
